@@ -1,0 +1,3 @@
+module rubicon
+
+go 1.26
