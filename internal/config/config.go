@@ -1,0 +1,255 @@
+// Package config reads the YAML configuration into one immutable value.
+//
+// It is for parsing, defaults and validation. It is not for watching the file,
+// opening what the file names, or deciding anything at run time.
+//
+// Invariants: a *Config that Load or Parse returned is complete (every default
+// applied, every reference resolved) and valid, and nobody changes it; a file
+// with problems gives all of them at once, each with its path; no error, print
+// or encoding shows a secret or an excerpt of the file.
+package config
+
+import (
+	"time"
+
+	"rubicon/internal/price"
+)
+
+// Protocols of channels.
+const (
+	ProtocolResponses = "responses"
+	ProtocolChat      = "chat"
+	ProtocolMessages  = "messages"
+)
+
+// Ways to hand a credential to an upstream.
+const (
+	AuthBearer  = "bearer"
+	AuthXAPIKey = "x-api-key"
+	AuthAPIKey  = "api-key"
+	AuthNone    = "none"
+)
+
+// Values of delivery, on_disconnect, store.sync and state.unknown_ids.
+const (
+	DeliveryStream   = "stream"
+	DeliveryAtomic   = "atomic"
+	DisconnectCancel = "cancel"
+	DisconnectDrain  = "drain"
+	SyncProcess      = "process"
+	SyncFull         = "full"
+	UnknownRefuse    = "refuse"
+	UnknownPass      = "pass"
+)
+
+// Config is the whole effective configuration.
+type Config struct {
+	Listen       string
+	TLS          TLS
+	Admin        Admin
+	Store        Store
+	Limits       Limits
+	WS           WS
+	Timers       Timers
+	Replay       Replay
+	State        State
+	Switch       Switch
+	Breaker      Breaker
+	Cooldown     Cooldown
+	BalancePause time.Duration
+	OnDisconnect string // DisconnectCancel or DisconnectDrain
+	Delivery     string // DeliveryStream or DeliveryAtomic
+	Retention    Retention
+	Alerts       Alerts
+	Channels     []Channel
+	Models       []Model
+}
+
+// TLS names the certificate files of the client listener; both or none.
+type TLS struct{ Cert, Key string }
+
+// Enabled tells whether the client listener speaks TLS.
+func (t TLS) Enabled() bool { return t.Cert != "" }
+
+// Admin is the operator's listener.
+type Admin struct {
+	Listen    string
+	Token     Secret // at least 8 characters
+	Profiling bool
+}
+
+// Store says where records and money live.
+type Store struct {
+	// URL is sqlite:PATH or postgres://…; a Secret because it may hold a password.
+	URL   Secret
+	Sync  string // SyncProcess or SyncFull
+	Lease time.Duration
+}
+
+// Limits are bytes, except Connections.
+type Limits struct {
+	RequestBody, Event, HeldBytes, AtomicBytes int64
+	Memory                                     int64 // 0: 70 % of what the machine has
+	Connections                                int
+}
+
+// WS configures the WebSocket transport.
+type WS struct {
+	Enabled     bool
+	Message     int64 // bytes of one inbound message
+	Lifetime    time.Duration
+	QueuedTurns int
+	Memory      int64 // bytes of connection-local state
+	Ping        time.Duration
+	Origins     []string
+}
+
+// Timers are the deadlines of a request; zero is off where a comment says so.
+type Timers struct {
+	Connect       time.Duration
+	Headers       time.Duration // streams: from request written to the status line
+	Answer        time.Duration // not streaming: to the whole answer
+	FirstEvent    time.Duration // from the status line; see Model.TimersFor
+	FirstOutput   time.Duration // from dispatch to the first output event; 0 is off
+	Idle          time.Duration // between events of an opened stream
+	EventHold     time.Duration // 0: lifecycle events are not held
+	Keepalive     time.Duration // 0 is off
+	Write         time.Duration // a client that takes nothing for so long is cut
+	Total         time.Duration
+	ShutdownGrace time.Duration // global only; 0: no grace
+}
+
+// Replay limits the second execution.
+type Replay struct {
+	Max                int // 0 or 1
+	AfterLifecycle     bool
+	LocalContinuations bool
+	// DefaultStoreFalse: write "store": false into requests that leave it out
+	// (default_store: false).
+	DefaultStoreFalse bool
+}
+
+// State says what happens to ids that are not known to belong to the customer.
+type State struct {
+	UnknownIDs string // UnknownRefuse or UnknownPass
+}
+
+// PassUnknown tells whether requests with unknown ids are routed normally.
+func (s State) PassUnknown() bool { return s.UnknownIDs == UnknownPass }
+
+// Switch limits attempts on another route.
+type Switch struct {
+	Max       int // 0 to 2
+	OnTimeout OnTimeout
+}
+
+// OnTimeout is how many switches a timeout may cause, by kind; each 0 to 2.
+type OnTimeout struct{ ResponsesStream, ChatStream, MessagesStream, NotStreaming int }
+
+// Breaker configures the circuit breaker per channel and upstream model.
+type Breaker struct {
+	Failures              int
+	Window, Open, OpenMax time.Duration
+	Probes, Successes     int
+}
+
+// Cooldown configures what a 429 does to a route.
+type Cooldown struct {
+	Default, Max time.Duration
+	WeightFloor  float64 // share of the weight that is kept; above 0, at most 1
+}
+
+// Retention says how long records are kept.
+type Retention struct{ Requests time.Duration }
+
+// Alerts says where alerts are sent; an empty webhook sends none.
+type Alerts struct {
+	Webhook Secret // a URL; such URLs often hold a token
+	Secret  Secret // signs the body
+}
+
+// Channel is one upstream way to serve models.
+type Channel struct {
+	Name     string
+	Protocol string
+	BaseURL  string // http or https, no trailing slash, version included
+	// Auth is resolved: what the file says, else by protocol, else (without
+	// credentials) AuthNone.
+	Auth        string
+	Credentials []Credential
+	Query       SecretMap // keys of some providers travel here
+	Headers     SecretMap // names in canonical form
+	// Origin is the upstream account; "" means one per credential.
+	Origin       string
+	AllowPrivate bool
+	Alias        string // what customers see; "" means Name
+	ChatUsage    bool
+}
+
+// Credential is one key of a channel.
+type Credential struct {
+	Name string
+	Key  Secret
+}
+
+// Model is a public model.
+type Model struct {
+	Name             string
+	Price            price.List
+	HoldOutputTokens int64
+	Channels         []Candidate
+	// Timers are the global ones overlaid by the model's. For an attempt use
+	// TimersFor, which knows the protocol's default.
+	Timers Timers
+	// FirstEventSet: timers.first_event is in the file, globally or here.
+	FirstEventSet bool
+	Delivery      string // resolved
+}
+
+// Candidate is a channel in its role for one public model.
+type Candidate struct {
+	Channel       *Channel
+	UpstreamModel string // resolved: the public name unless set
+	// Weight is the share inside the priority. 0 excludes the candidate: it
+	// gets no traffic even when nothing else is left.
+	Weight   int
+	Priority int // lowest first
+	Cost     price.List
+}
+
+// Model returns the public model of that name, or nil.
+func (c *Config) Model(name string) *Model {
+	for i := range c.Models {
+		if c.Models[i].Name == name {
+			return &c.Models[i]
+		}
+	}
+	return nil
+}
+
+// Channel returns the channel of that name, or nil.
+func (c *Config) Channel(name string) *Channel {
+	for i := range c.Channels {
+		if c.Channels[i].Name == name {
+			return &c.Channels[i]
+		}
+	}
+	return nil
+}
+
+// PublicName is what customers see of the channel.
+func (c *Channel) PublicName() string {
+	if c.Alias != "" {
+		return c.Alias
+	}
+	return c.Name
+}
+
+// OriginOf is the upstream account behind the channel with one of its
+// credentials ("" for a keyless channel).
+func (c *Channel) OriginOf(credential string) string {
+	if c.Origin != "" {
+		return c.Origin
+	}
+	return c.Name + "/" + credential
+}
