@@ -1,0 +1,111 @@
+// Package classify names what kind of failure an upstream status, error body
+// or failure event is. The knowledge is data (rules.go); this file applies it.
+//
+// It does not decide what follows from a class: replay does that for the
+// request, health for the route. An unknown failure stays unknown.
+package classify
+
+import (
+	"slices"
+	"strings"
+
+	"rubicon/internal/protocol"
+)
+
+// Failure is the class of one attempt's failure; its text stands in the
+// record, in metrics and in the documentation.
+type Failure string
+
+// The classes of interfaces.md, section 4.
+const (
+	None               Failure = ""
+	Connect            Failure = "connect"
+	RateLimited        Failure = "rate_limited"
+	Overloaded         Failure = "overloaded"
+	Balance            Failure = "balance"
+	Auth               Failure = "auth"
+	Unfit              Failure = "unfit"
+	Upstream5xx        Failure = "upstream_5xx"
+	BadAnswer          Failure = "bad_answer"
+	HeaderTimeout      Failure = "header_timeout"
+	AnswerTimeout      Failure = "answer_timeout"
+	FirstEventTimeout  Failure = "first_event_timeout"
+	FirstOutputTimeout Failure = "first_output_timeout"
+	IdleTimeout        Failure = "idle_timeout"
+	TotalTimeout       Failure = "total_timeout"
+	ReadError          Failure = "read_error"
+	FailedEvent        Failure = "failed_event"
+	Deterministic      Failure = "deterministic"
+	Unknown            Failure = "unknown"
+	BufferLimit        Failure = "buffer_limit"
+	ClientGone         Failure = "client_gone"
+	GatewayFault       Failure = "gateway_fault"
+)
+
+// All lists every class, for exhaustive tests and generated tables.
+var all = [...]Failure{Connect, RateLimited, Overloaded, Balance, Auth, Unfit, Upstream5xx, BadAnswer,
+	HeaderTimeout, AnswerTimeout, FirstEventTimeout, FirstOutputTimeout, IdleTimeout, TotalTimeout, ReadError,
+	FailedEvent, Deterministic, Unknown, BufferLimit, ClientGone, GatewayFault}
+
+// All gives every class of failure.
+func All() []Failure { return slices.Clone(all[:]) }
+
+// Finding is a classified failure.
+type Finding struct {
+	Failure   Failure
+	RateLimit bool   // a rate limit, whatever its class: the route cools down
+	Rule      string // the rule that matched, for logs and explain
+}
+
+// Status classifies an answer whose status is not 2xx, or a 2xx whose body is
+// an error object. extra rules come first (a channel's own).
+func Status(protocolName string, status int, info protocol.FailureInfo, extra []Rule) Finding {
+	return match(statusRules[:], extra, facts{protocol: protocolName, status: status, info: info})
+}
+
+// Event classifies a failure event, or an answer that says it failed.
+func Event(protocolName string, info protocol.FailureInfo, extra []Rule) Finding {
+	if info.Retryable != nil && *info.Retryable {
+		f := match(eventRules[:], extra, facts{protocol: protocolName, info: info})
+		if f.Failure != Balance {
+			f = Finding{Failure: FailedEvent, RateLimit: f.RateLimit, Rule: "event says retryable"}
+		}
+		return f
+	}
+	return match(eventRules[:], extra, facts{protocol: protocolName, info: info})
+}
+
+type facts struct {
+	protocol string
+	status   int
+	info     protocol.FailureInfo
+}
+
+func match(rules, extra []Rule, f facts) Finding {
+	for _, set := range [2][]Rule{extra, rules} {
+		for i := range set {
+			if set[i].matches(f) {
+				return Finding{Failure: set[i].Failure, RateLimit: set[i].RateLimit, Rule: set[i].Name}
+			}
+		}
+	}
+	return Finding{Failure: Unknown, Rule: "no rule"}
+}
+
+func (r *Rule) matches(f facts) bool {
+	if r.Protocol != "" && r.Protocol != f.protocol {
+		return false
+	}
+	if r.From != 0 && (f.status < r.From || f.status > max(r.To, r.From)) {
+		return false
+	}
+	if len(r.Words) == 0 && len(r.Message) == 0 {
+		return true
+	}
+	code, typ := strings.ToLower(f.info.Code), strings.ToLower(f.info.Type)
+	if slices.Contains(r.Words, code) || !r.CodeOnly && slices.Contains(r.Words, typ) {
+		return true
+	}
+	msg := strings.ToLower(f.info.Message)
+	return slices.ContainsFunc(r.Message, func(m string) bool { return strings.Contains(msg, m) })
+}

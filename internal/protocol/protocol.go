@@ -1,0 +1,213 @@
+// Package protocol says what a request, an event and an answer ARE on each
+// client API, as values that the engine's rules can be decided on.
+//
+// It holds the shared vocabulary; the three APIs live in the packages below it
+// (responses, chat, messages), each exporting one Protocol value. None of them
+// knows a transport, a clock, a channel or money, and none of them decides
+// anything: they read.
+//
+// Invariant: reading never changes bytes. An Event's Raw and Data are what
+// upstream sent; what the gateway may add stands in Ending, Tail and ErrorBody
+// alone.
+package protocol
+
+import (
+	"time"
+
+	"rubicon/internal/fault"
+	"rubicon/internal/price"
+	"rubicon/internal/sse"
+)
+
+// Class is what an event means to the event hold (contract, section 2).
+type Class uint8
+
+// The classes. The zero value is Output on purpose: what is not known commits.
+const (
+	Output    Class = iota // commits: everything not listed below, known or unknown
+	Lifecycle              // held until output, an ending or the deadline
+	Heartbeat              // keeps its place, starts no clock, is no event in the rules
+	Terminal               // the good ending: completed, incomplete, message_stop, [DONE]
+	Failure                // an upstream failure event; Seen().Failure tells which
+)
+
+func (c Class) String() string {
+	return [...]string{"output", "lifecycle", "heartbeat", "terminal", "failure"}[c]
+}
+
+// Event is one upstream event. Its byte slices are valid until the next event
+// of the same stream is read.
+type Event struct {
+	Class  Class
+	Type   string // JSON "type", else the event's name; "" on Chat Completions
+	Raw    []byte // the whole record, LF lines and blank line: what an SSE client gets
+	Data   []byte // the JSON: what a WebSocket client gets; nil for a comment
+	Hidden bool   // read, but not for the client (the usage chunk nobody asked for)
+}
+
+// Stage is how far a stream has come.
+type Stage uint8
+
+// The stages.
+const (
+	Open     Stage = iota // more must come
+	Settling              // decided, but more may follow within a second: usage and [DONE] after a finish reason; response.failed after error
+	Closed                // nothing more will be read
+)
+
+// SettleTime is how long a Settling stream is waited for.
+const SettleTime = time.Second
+
+// Reader reads the events of one upstream stream, in order. It is used by one
+// goroutine.
+type Reader interface {
+	// Read takes in one record and classifies it. ErrNotProtocol means that the
+	// record is no event of this protocol (its data is not JSON): a read error,
+	// never forwarded. A frame without data is a Heartbeat.
+	Read(f sse.Frame) (Event, error)
+	// Stage tells whether the stream is complete. A clean end of the body at
+	// Open is a read error; at Settling or Closed it is a good end.
+	Stage() Stage
+	// Seen is what was read so far. It stays the same pointer.
+	Seen() *Seen
+	// Tail is what a stream that ended at Settling lacks and the gateway makes
+	// good, as SSE bytes (Chat: "data: [DONE]\n\n"); nil when nothing.
+	Tail() []byte
+}
+
+// ErrNotProtocol is returned by Reader.Read and Protocol.Answer for what is
+// not an event or an answer of the protocol.
+type notProtocol struct{}
+
+func (notProtocol) Error() string { return "not an event of this protocol" }
+
+// ErrNotProtocol marks bytes that are not of the protocol.
+var ErrNotProtocol error = notProtocol{}
+
+// Seen is what a stream or an answer has told so far.
+type Seen struct {
+	Events     int    // events other than heartbeats, hidden ones included
+	ResponseID string // resp_…, chatcmpl-…, msg_… ("" unknown)
+	Model      string // as the answer names it
+	Tier       string // service tier that the answer reports ("" none)
+	Incomplete bool   // ended by a limit or filter (response.incomplete, status incomplete)
+
+	Usage    price.Usage // tokens by class, last known values; Tools and Tier are not set here
+	Reported bool        // Usage comes from the provider's own closing numbers
+	Opening  bool        // Usage's input classes were reported at the opening (message_start, lifecycle chunk)
+	Executed bool        // a usage that is a sign of execution was seen, or Result (row 17)
+	Result   bool        // a failure's own payload holds output
+
+	OutputEvents int64 // events of class Output
+	TextBytes    int64 // UTF-8 bytes of text, reasoning, refusals and tool arguments in the output so far
+	Sequence     int64 // last sequence_number, -1 if none (Responses)
+
+	Hosted map[string]int64 // hosted tool calls by name, nil until the first
+	State  []StateID        // ids and sealed items that the answer carried
+	Failed *FailureInfo     // set once a failure event was read
+}
+
+// FailureInfo is what a failure event or an error body says. Fields that are
+// absent are empty; numeric codes are given as their digits.
+type FailureInfo struct {
+	Code, Type, Message, Param string
+	Retryable                  *bool // an explicit "retryable" in the event
+	Status                     int   // a numeric status inside the payload, else 0
+	RetryAfter                 time.Duration
+}
+
+// StateID is an id (or a sealed item) that lives at the upstream account that
+// answered.
+type StateID struct {
+	Kind string // KindResponse, …
+	ID   string // the id; for KindSealed the hex SHA-256 of the item's sealed field
+}
+
+// Kinds of state.
+const (
+	KindResponse     = "response"
+	KindItem         = "item"
+	KindContainer    = "container"
+	KindAudio        = "audio"
+	KindSealed       = "sealed"
+	KindFile         = "file"
+	KindVectorStore  = "vector_store"
+	KindPrompt       = "prompt"
+	KindConversation = "conversation"
+)
+
+// Ref is state that a request names.
+type Ref struct {
+	Kind  string
+	ID    string
+	Param string // where in the body, e.g. "previous_response_id", "input[3].id"
+}
+
+// Request is what the rules need to know of a request's body.
+type Request struct {
+	Model        string
+	Stream       bool
+	Store        Store
+	Continuation bool     // previous_response_id or conversation
+	Refs         []Ref    // every id of upstream state, sealed items included (KindSealed)
+	Hosted       []string // tools with effects, by name; row 13
+	MaxOutput    int64    // the request's own maximum of output tokens; 0 none named
+	Choices      int64    // at least 1
+	Tier         string   // requested service tier, "" absent
+	BilledBytes  int64    // body bytes without data URLs, for the input estimate
+	Attachments  int      // images and files
+	Affinity     string   // prompt_cache_key
+	IncludeUsage bool     // Chat: the client asked for the usage chunk
+	Warmup       bool     // Responses over WebSocket: generate: false
+	PrevResponse string   // previous_response_id
+}
+
+// Store is the request's "store".
+type Store uint8
+
+// The values of Store.
+const (
+	StoreAbsent Store = iota
+	StoreTrue
+	StoreFalse
+)
+
+// Rewrite is what the gateway changes in a request's body on its way up; every
+// other byte travels untouched.
+type Rewrite struct {
+	Model      string // the upstream model
+	StoreFalse bool   // write "store": false into a body that leaves it out
+	AskUsage   bool   // Chat: stream_options.include_usage = true
+	DropWS     bool   // Responses: remove type, stream (and generate) of a WebSocket create, write "stream": true
+}
+
+// ReaderOptions set up a Reader.
+type ReaderOptions struct {
+	StripUsage bool // Chat: the usage chunk is hidden, since the client did not ask
+}
+
+// Protocol is one client API. Its functions are pure.
+type Protocol struct {
+	Name string // "responses", "chat", "messages"; as in a channel's protocol
+	Path string // after base_url, e.g. "/responses"
+	// HoldsShown: events held before a failure are shown with it (Responses);
+	// otherwise an uncommitted failure is a status and JSON (Chat, Messages).
+	HoldsShown bool
+	// ParseRequest reads a body. It refuses what the contract's section 10
+	// refuses, before any upstream call.
+	ParseRequest func(body []byte) (Request, *fault.Error)
+	// Upstream gives the body that travels up.
+	Upstream func(body []byte, rw Rewrite) ([]byte, error)
+	// NewReader starts reading a stream.
+	NewReader func(ReaderOptions) Reader
+	// Answer reads a whole answer that was not streamed. An answer that
+	// reports its own failure has Seen.Failed. ErrNotProtocol: no answer of
+	// this protocol.
+	Answer func(body []byte) (*Seen, error)
+	// Ending appends what an opened SSE stream gets when it ends badly and the
+	// gateway is to say so. upstreamError is the type of an upstream error
+	// event that has already gone out ("" none), so that it is not said twice.
+	Ending func(dst []byte, r Reader, f *fault.Error, errorSent bool) []byte
+	// ErrorBody is the JSON body of a failure with a status.
+	ErrorBody func(f *fault.Error) []byte
+}
