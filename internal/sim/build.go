@@ -64,7 +64,9 @@ func Done() Step { return Step{Do: "done"} }
 func Completed(u *Usage) Step { return Step{Do: "completed", Usage: u} }
 
 // Incomplete ends it cut short by reason (max_output_tokens, content_filter).
-func Incomplete(reason string, u *Usage) Step { return Step{Do: "incomplete", Finish: reason, Usage: u} }
+func Incomplete(reason string, u *Usage) Step {
+	return Step{Do: "incomplete", Finish: reason, Usage: u}
+}
 
 // Failed is response.failed, Chat's error chunk, Messages' error event.
 func Failed(code string) Step { return Step{Do: "failed", Code: code} }
