@@ -1,0 +1,5 @@
+package admin
+
+import "net/http"
+
+func (a *api) handler() http.Handler { panic("not yet") }
