@@ -123,10 +123,12 @@ func colon(b []byte, i int) int {
 }
 
 // text scans a string, its quotes included.
-func text(b []byte, i int) int {
-	i++
-	for {
-		if i = plain(b, i); i >= len(b) {
+func text(b []byte, i int) int { return textFrom(b, plain(b, i+1)) }
+
+// textFrom scans the rest of a string from the first byte that is not plain.
+func textFrom(b []byte, i int) int {
+	for ; ; i = plain(b, i) {
+		if i >= len(b) {
 			return ^i
 		}
 		switch b[i] {

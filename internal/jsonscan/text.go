@@ -61,6 +61,9 @@ func Equal(raw []byte, s string) bool {
 	if !ok {
 		return false
 	}
+	if string(body) == s && plain(body, 0) == len(body) && utf8.Valid(body) {
+		return true // nothing in it needs decoding
+	}
 	var enc [utf8.UTFMax]byte
 	for len(body) > 0 {
 		if c := body[0]; c < utf8.RuneSelf && c != '\\' {
