@@ -87,7 +87,7 @@ type (
 	// Weight sets a channel's weight for one public model.
 	Weight struct {
 		PublicModel string `json:"public_model"`
-		Weight      int    `json:"weight"`
+		Weight      *int   `json:"weight"` // required; a pointer tells 0 from absent
 		Reason      string `json:"reason,omitempty"`
 	}
 )

@@ -1,0 +1,64 @@
+package admin
+
+import (
+	"rubicon/internal/account"
+	"rubicon/internal/fault"
+)
+
+func createCustomer(a *api, c *call, in NewCustomer) (account.Customer, error) {
+	if err := required("name", in.Name); err != nil {
+		return account.Customer{}, err
+	}
+	return a.Accounts.CreateCustomer(c.ctx(), in.Name)
+}
+
+func listCustomers(a *api, c *call) (CustomerList, error) {
+	list, next, err := a.Accounts.Customers(c.ctx(), c.query["cursor"], c.limit())
+	return CustomerList{orEmpty(list), next}, err
+}
+
+func showCustomer(a *api, c *call) (account.Customer, error) {
+	return a.Accounts.Customer(c.ctx(), c.id())
+}
+
+func patchCustomer(a *api, c *call, in account.CustomerPatch) (account.Customer, error) {
+	return a.Accounts.UpdateCustomer(c.ctx(), c.id(), in)
+}
+
+func createKey(a *api, c *call, in account.KeySpec) (NewKey, error) {
+	if _, err := showCustomer(a, c); err != nil {
+		return NewKey{}, err
+	}
+	made, secret, err := a.Accounts.CreateKey(c.ctx(), c.id(), in)
+	return NewKey{ID: made.ID, Key: secret}, err
+}
+
+func listKeys(a *api, c *call) (KeyList, error) {
+	if _, err := showCustomer(a, c); err != nil {
+		return KeyList{}, err
+	}
+	list, err := a.Accounts.Keys(c.ctx(), c.id())
+	return KeyList{orEmpty(list)}, err
+}
+
+func patchKey(a *api, c *call, in account.KeyPatch) (account.Key, error) {
+	if in.Revoked != nil && !*in.Revoked {
+		return account.Key{}, fault.New(fault.InvalidRequest, "A revoked key stays revoked; create a new one.").WithParam("revoked")
+	}
+	return a.Accounts.UpdateKey(c.ctx(), c.id(), in)
+}
+
+func revokeKey(a *api, c *call) (account.Key, error) {
+	if err := a.Accounts.RevokeKey(c.ctx(), c.id()); err != nil {
+		return account.Key{}, err
+	}
+	return a.Accounts.Key(c.ctx(), c.id())
+}
+
+// orEmpty makes an empty list show as [] and not as null.
+func orEmpty[T any](list []T) []T {
+	if list == nil {
+		return []T{}
+	}
+	return list
+}

@@ -1,0 +1,80 @@
+package admin
+
+import (
+	"errors"
+	"fmt"
+	"unicode"
+	"unicode/utf8"
+
+	"rubicon/internal/account"
+	"rubicon/internal/fault"
+	"rubicon/internal/journal"
+	"rubicon/internal/ledger"
+	"rubicon/internal/money"
+	"rubicon/internal/store"
+)
+
+// refusals says what each refusal of the domain is to an operator. What is not
+// in it is a fault of the store: the domain packages return nothing else.
+func refusals() []struct {
+	is error
+	as func(error) *fault.Error
+} {
+	return []struct {
+		is error
+		as func(error) *fault.Error
+	}{
+		{account.ErrNotFound, notFound},
+		{ledger.ErrNotFound, notFound},
+		{journal.ErrNotFound, notFound},
+		{ErrUnknown, notFound},
+		{account.ErrInvalid, invalid},
+		{ledger.ErrInvalid, invalid},
+		{money.ErrOverflow, invalid},
+		{ErrInvalid, invalid},
+		{ledger.ErrIdempotencyConflict, func(err error) *fault.Error {
+			return fault.New(fault.IdempotencyConflict, sentence(err))
+		}},
+		{ledger.ErrNotReversible, conflict},
+		{ledger.ErrReversed, conflict},
+		{store.ErrConflict, conflict},
+	}
+}
+
+// asFault is what an operator is told about an error.
+func asFault(err error) *fault.Error {
+	var f *fault.Error
+	if errors.As(err, &f) {
+		return f
+	}
+	for _, r := range refusals() {
+		if errors.Is(err, r.is) {
+			return r.as(err)
+		}
+	}
+	return fault.New(fault.StoreUnavailable, "").WithCause(err)
+}
+
+func notFound(err error) *fault.Error { return fault.New(fault.NotFound, sentence(err)) }
+
+func invalid(err error) *fault.Error { return fault.New(fault.InvalidRequest, sentence(err)) }
+
+// conflict and methodNotAllowed are the two failures that only this API has;
+// the contract's list of codes, which is the table of package fault, is that
+// of the client API.
+func conflict(err error) *fault.Error {
+	return &fault.Error{Code: "conflict", Status: 409, Type: fault.TypeFor(409), Message: sentence(err)}
+}
+
+func methodNotAllowed(method string) *fault.Error {
+	return &fault.Error{Code: "method_not_allowed", Status: 405, Type: fault.TypeFor(405),
+		Message: fmt.Sprintf("%s is not allowed here; see the allow header.", method)}
+}
+
+// sentence shows a refusal of the domain as a message; those are written for
+// operators and hold no causes.
+func sentence(err error) string {
+	text := err.Error()
+	first, size := utf8.DecodeRuneInString(text)
+	return string(unicode.ToUpper(first)) + text[size:] + "."
+}

@@ -1,5 +1,0 @@
-package admin
-
-import "net/http"
-
-func (a *api) handler() http.Handler { panic("not yet") }
