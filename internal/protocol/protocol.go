@@ -183,7 +183,8 @@ type Rewrite struct {
 
 // ReaderOptions set up a Reader.
 type ReaderOptions struct {
-	StripUsage bool // Chat: the usage chunk is hidden, since the client did not ask
+	StripUsage bool  // Chat: the usage chunk is hidden, since the client did not ask
+	Choices    int64 // Chat: the request's n; the stream is not complete before so many choices have finished. 0 counts as 1
 }
 
 // Protocol is one client API. Its functions are pure.
