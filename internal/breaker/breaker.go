@@ -11,11 +11,7 @@
 // good answers close it.
 package breaker
 
-import (
-	"time"
-
-	"rubicon/internal/config"
-)
+import "time"
 
 // Position is where the switch stands, as the admin API spells it.
 type Position string
@@ -34,6 +30,9 @@ type State struct {
 	Generation uint64    `json:"generation"`   // counts the changes of At
 	Since      time.Time `json:"since"`        // of the last change; zero: never changed
 	Cause      string    `json:"cause,omitempty"`
+
+	// Row is how many results that counted were failures since the last success.
+	Row int `json:"row,omitempty"`
 
 	// Closed: the failures since the last success, inside the window, oldest first.
 	Failures []Failure `json:"failures,omitempty"`
@@ -103,18 +102,7 @@ type Effect struct {
 	Allowed bool   // Acquire: the request may go
 	Ticket  Ticket // if allowed
 	Counted bool   // the result was taken; false: too late, or nothing to decide
-	// Changes are the positions passed through, in order (open to half-open by
-	// time and on to closed by the event are two).
+	// Changes are the positions entered, in order, "" for none. Two at most:
+	// open to half-open by time, and on from there by the event.
 	Changes [2]Position
 }
-
-// Step is the whole breaker.
-func Step(s State, e Event, now time.Time, cfg config.Breaker) (State, Effect) {
-	return s, Effect{Allowed: e.Kind == Acquire}
-}
-
-// Where is the position at that time, without an event.
-func (s State) Where(now time.Time) Position { return Closed }
-
-// Free tells whether an Acquire would be allowed at that time.
-func (s State) Free(now time.Time, cfg config.Breaker) bool { return true }

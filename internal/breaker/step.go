@@ -1,0 +1,237 @@
+package breaker
+
+import (
+	"slices"
+	"time"
+
+	"rubicon/internal/config"
+)
+
+// oneCustomer is the share of the failures that one customer may contribute
+// while others use the channel: 3 of 5. It is never less than 3, so that a
+// breaker set to fewer failures still opens by one customer alone.
+const (
+	oneCustomerOf5  = 3
+	oneCustomerLess = 3
+)
+
+// Step is the whole breaker.
+//
+// Time passes first: an open breaker whose time is up becomes half-open, and
+// probes past their deadline are given up without a verdict. Then the event
+// meets what is left.
+func Step(s State, e Event, now time.Time, cfg config.Breaker) (State, Effect) {
+	var eff Effect
+	s = pass(s, now, &eff)
+	switch e.Kind {
+	case Acquire:
+		if s = acquire(s, e, cfg, &eff); eff.Allowed {
+			s.use(e.Customer, now)
+		}
+	case Success, Failed, Nothing:
+		s.use(e.Customer, now)
+		if held(s, e.Ticket) {
+			s = result(s, e, now, cfg, &eff)
+		}
+	case Extend:
+		if i := s.probe(e.Ticket); i >= 0 {
+			s.Probes = slices.Clone(s.Probes)
+			s.Probes[i].Deadline = e.Deadline
+		}
+	}
+	return s, eff
+}
+
+// Where is the position at that time, without an event.
+func (s State) Where(now time.Time) Position {
+	switch {
+	case s.At == "":
+		return Closed
+	case s.At == Open && !now.Before(s.Until):
+		return HalfOpen
+	}
+	return s.At
+}
+
+// Free tells whether an Acquire would be allowed at that time.
+func (s State) Free(now time.Time, cfg config.Breaker) bool {
+	switch s.Where(now) {
+	case Open:
+		return false
+	case HalfOpen:
+		flying := 0
+		for _, p := range s.Probes {
+			if now.Before(p.Deadline) {
+				flying++
+			}
+		}
+		return flying < max(cfg.Probes, 1)
+	}
+	return true
+}
+
+// pass lets time pass.
+func pass(s State, now time.Time, eff *Effect) State {
+	if s.At == Open && !now.Before(s.Until) {
+		s = enter(s, HalfOpen, now, eff)
+	}
+	gone := func(p Probe) bool { return !now.Before(p.Deadline) }
+	if slices.ContainsFunc(s.Probes, gone) {
+		s.Probes = slices.DeleteFunc(slices.Clone(s.Probes), gone)
+	}
+	return s
+}
+
+// enter changes the position; what belongs to the old one goes.
+func enter(s State, to Position, now time.Time, eff *Effect) State {
+	s.At, s.Since = to, now
+	s.Generation++
+	s.Failures, s.Probes, s.Successes = nil, nil, 0
+	if to != Open {
+		s.Until = time.Time{}
+	}
+	if to == Closed {
+		s.OpenFor, s.Cause = 0, ""
+	}
+	if eff.Changes[0] == "" {
+		eff.Changes[0] = to
+	} else {
+		eff.Changes[1] = to
+	}
+	return s
+}
+
+func acquire(s State, e Event, cfg config.Breaker, eff *Effect) State {
+	switch {
+	case s.At == Open:
+		return s
+	case s.At == HalfOpen:
+		if len(s.Probes) >= max(cfg.Probes, 1) {
+			return s
+		}
+		s.Tickets++
+		s.Probes = append(slices.Clone(s.Probes), Probe{Number: s.Tickets, Deadline: e.Deadline})
+		eff.Ticket.Probe = s.Tickets
+	}
+	eff.Allowed = true
+	eff.Ticket.Generation = s.Generation
+	return s
+}
+
+// held tells whether a ticket's result may still decide something.
+func held(s State, t Ticket) bool {
+	if t.Generation != s.Generation {
+		return false
+	}
+	return s.At != HalfOpen || s.probe(t) >= 0
+}
+
+func (s *State) probe(t Ticket) int {
+	if s.At != HalfOpen || t.Generation != s.Generation {
+		return -1
+	}
+	return slices.IndexFunc(s.Probes, func(p Probe) bool { return p.Number == t.Probe })
+}
+
+// result takes a result that counts for this generation.
+func result(s State, e Event, now time.Time, cfg config.Breaker, eff *Effect) State {
+	eff.Counted = e.Kind != Nothing
+	if s.At == HalfOpen {
+		i := s.probe(e.Ticket)
+		s.Probes = slices.Delete(slices.Clone(s.Probes), i, i+1)
+	}
+	switch e.Kind {
+	case Success:
+		s.Row = 0
+	case Failed:
+		s.Row++
+	}
+	switch {
+	case e.Kind == Nothing:
+	case e.Kind == Success && s.At == HalfOpen:
+		s.Successes++
+		if s.Successes >= cfg.Successes {
+			s = enter(s, Closed, now, eff)
+		}
+	case e.Kind == Success:
+		s.Failures = nil
+	case s.At == HalfOpen:
+		s = open(s, e.Cause, now, cfg, eff)
+	default:
+		s.Failures = remember(s.Failures, Failure{At: now, Customer: e.Customer}, cfg)
+		if counted(s, now, cfg) >= cfg.Failures {
+			s = open(s, e.Cause, now, cfg, eff)
+		}
+	}
+	return s
+}
+
+// open opens for the first time, or for twice as long as the last.
+func open(s State, cause string, now time.Time, cfg config.Breaker, eff *Effect) State {
+	last := s.OpenFor
+	s = enter(s, Open, now, eff)
+	s.OpenFor = max(cfg.Open, min(2*last, cfg.OpenMax))
+	s.Until = now.Add(s.OpenFor)
+	s.Cause = cause
+	return s
+}
+
+// remember adds a failure and drops what is outside the window, and of each
+// customer what is more than can ever count: the list stays bounded.
+func remember(list []Failure, f Failure, cfg config.Breaker) []Failure {
+	kept := make([]Failure, 0, len(list)+1)
+	of := 1
+	for _, old := range slices.Backward(list) {
+		if f.At.Sub(old.At) >= cfg.Window {
+			break
+		}
+		if old.Customer == f.Customer {
+			if of++; of > max(cfg.Failures, 1) {
+				continue
+			}
+		}
+		kept = append(kept, old)
+	}
+	slices.Reverse(kept)
+	return append(kept, f)
+}
+
+// counted is how many of the failures count: those of one customer only up to
+// his share while somebody else uses the channel. "Uses" means a permit or a
+// result of another customer inside the window; a good result of anyone ends
+// the row anyway. So one customer whose requests kill the upstream's process
+// cannot take the channel from the others, but a channel that only he uses
+// opens as usual.
+func counted(s State, now time.Time, cfg config.Breaker) int {
+	n, share := 0, max(oneCustomerLess, (cfg.Failures*oneCustomerOf5+4)/5)
+	for i, f := range s.Failures {
+		before := 0
+		for _, g := range s.Failures[:i] {
+			if g.Customer == f.Customer {
+				before++
+			}
+		}
+		if before < share || !s.othersUse(f.Customer, now, cfg.Window) {
+			n++
+		}
+	}
+	return n
+}
+
+func (s *State) use(customer string, now time.Time) {
+	if s.Last.Customer != customer {
+		s.Other = s.Last
+	}
+	s.Last = Use{Customer: customer, At: now}
+}
+
+// othersUse tells whether anybody but the customer used the channel inside the
+// window. Last and Other are of two customers, so one of them is the latest
+// that is not his.
+func (s *State) othersUse(customer string, now time.Time, window time.Duration) bool {
+	u := s.Last
+	if u.Customer == customer {
+		u = s.Other
+	}
+	return !u.At.IsZero() && now.Sub(u.At) < window
+}
