@@ -2,15 +2,18 @@ package journal
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
+	"fmt"
 	"time"
 
 	"rubicon/internal/store"
 )
 
-// ErrNotFound is returned when no such request is on record.
-var ErrNotFound = errors.New("no such request")
+// What the journal refuses.
+var (
+	ErrNotFound = errors.New("no such request")
+	ErrInvalid  = errors.New("invalid record")
+)
 
 // Journal is the records of one database.
 type Journal struct {
@@ -21,57 +24,101 @@ type Journal struct {
 // New makes the journal of db.
 func New(db *store.DB, now func() time.Time) *Journal { return &Journal{db: db, now: now} }
 
-// Filter selects records; empty fields select all.
-type Filter struct {
-	Customer, Model, ResponseID string
-	Outcome                     Outcome
-	Since                       time.Time
-	Cursor                      string
-	Limit                       int // default 100, at most 1000
-}
-
-// Running is an unfinished request with what had been delivered of it.
-type Running struct {
-	Record // with Node and Billing
-	Progress
-}
-
-// Progress is how much of an answer had been handed over when it was last noted.
-type Progress struct {
-	OutputEvents   int64
-	DeliveredBytes int64
-	Note           string    // the caller's own words for recovery
-	At             time.Time // zero: nothing noted
-}
-
 // Begin records a request that starts to run, with its Billing and Node.
-func (j *Journal) Begin(tx *store.Tx, r Record) error { panic("not yet") }
+// StartedAt is now if it is not set.
+func (j *Journal) Begin(tx *store.Tx, r Record) error {
+	r.Outcome = OutcomeRunning
+	return j.put(tx, insertRequest, r)
+}
 
-// Finish writes the final record. A record that is final already stays as it is.
-func (j *Journal) Finish(tx *store.Tx, r Record) error { panic("not yet") }
+// Finish writes the final record. A record that is final already stays as it
+// is: of two that finish one request, the ledger refuses the later one, and
+// where there is no money it makes no difference. FinishedAt is now if it is
+// not set.
+func (j *Journal) Finish(tx *store.Tx, r Record) error {
+	if !final(r.Outcome) {
+		return fmt.Errorf("%w: %s finished with outcome %q", ErrInvalid, r.RequestID, r.Outcome)
+	}
+	if r.FinishedAt.IsZero() {
+		r.FinishedAt = j.now()
+	}
+	return j.put(tx, finishRequest, r)
+}
 
 // Reject records a request that never ran.
-func (j *Journal) Reject(tx *store.Tx, r Record) error { panic("not yet") }
+func (j *Journal) Reject(tx *store.Tx, r Record) error {
+	r.Outcome = OutcomeRejected
+	if r.FinishedAt.IsZero() {
+		r.FinishedAt = j.now()
+	}
+	return j.put(tx, insertRequest, r)
+}
+
+func final(o Outcome) bool {
+	switch o {
+	case OutcomeCompleted, OutcomeIncomplete, OutcomeFailed, OutcomePartial, OutcomeCancelled, OutcomeRejected:
+		return true
+	}
+	return false
+}
+
+func (j *Journal) put(tx *store.Tx, stmt store.InsertInto, r Record) error {
+	if r.RequestID == "" {
+		return fmt.Errorf("%w: no request id", ErrInvalid)
+	}
+	if r.StartedAt.IsZero() {
+		r.StartedAt = j.now()
+	}
+	if r.Usage.Source == "" {
+		r.Usage.Source = "none"
+	}
+	text, err := encodeBody(r)
+	if err != nil {
+		return err
+	}
+	tx.Insert(stmt, r.RequestID, r.Customer, r.Key, r.ClientRequestID, r.Node, string(r.Surface), r.PublicModel,
+		string(r.Outcome), r.ResponseID, toMillis(r.StartedAt), toMillis(r.FinishedAt), int64(r.Charge), r.Usage.Input,
+		r.Usage.CachedInput, r.Usage.CacheWrite, r.Usage.Output, r.Usage.Source, string(r.Billing), text)
+	return nil
+}
 
 // Progress notes how much was delivered. Callers do so at most once a second
 // per stream.
 func (j *Journal) Progress(tx *store.Tx, id string, outputEvents, deliveredBytes int64, note string) error {
-	panic("not yet")
+	_, err := tx.Exec(upsertProgress, id, outputEvents, deliveredBytes, note, j.now().UnixMilli())
+	if err != nil {
+		return fmt.Errorf("noting the progress of %s: %w", id, err)
+	}
+	return nil
 }
 
-// Get reads one record, or ErrNotFound.
-func (j *Journal) Get(ctx context.Context, id string) (Record, error) { panic("not yet") }
-
-// List reads records newest first; next is the cursor of the following page or "".
-func (j *Journal) List(ctx context.Context, f Filter) (list []Record, next string, err error) {
-	panic("not yet")
-}
-
-// Running lists the unfinished requests, oldest first.
-func (j *Journal) Running(ctx context.Context) ([]Running, error) { panic("not yet") }
+// retainStep bounds how long one deletion keeps the writer busy.
+const retainStep = 500
 
 // Retain deletes finished records that started before the moment, in small
 // steps, and tells how many. The ledger is never touched.
-func (j *Journal) Retain(ctx context.Context, before time.Time) (int, error) { panic("not yet") }
-
-var _ = json.RawMessage(nil)
+func (j *Journal) Retain(ctx context.Context, before time.Time) (int, error) {
+	total := 0
+	for {
+		var deleted int64
+		err := j.db.Write(ctx, func(tx *store.Tx) (err error) {
+			deleted, err = tx.Exec(deleteOld, before.UnixMilli(), retainStep)
+			return err
+		})
+		if err != nil {
+			return total, fmt.Errorf("deleting old requests: %w", err)
+		}
+		total += int(deleted)
+		if deleted < retainStep {
+			break
+		}
+	}
+	err := j.db.Write(ctx, func(tx *store.Tx) error {
+		_, err := tx.Exec(deleteStaleProgress)
+		return err
+	})
+	if err != nil {
+		return total, fmt.Errorf("deleting old progress: %w", err)
+	}
+	return total, nil
+}

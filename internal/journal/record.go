@@ -158,8 +158,3 @@ type Candidate struct {
 	EffectiveWeight float64 `json:"effective_weight"`
 	Excluded        string  `json:"excluded"`
 }
-
-// ForCustomer is the part of the record that its customer may read: no
-// credential, no cost, no upstream request id, and channels under the name
-// that alias gives them.
-func (r Record) ForCustomer(alias func(channel string) string) Record { panic("not yet") }

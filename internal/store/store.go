@@ -3,22 +3,25 @@
 //
 // It is for connections, transactions and the differences between databases.
 // It is not for tables: their SQL lives with the packages that own them.
-// Statements are written for both databases, with ? for parameters.
+// Statements are written once for all databases, with ? for parameters.
 //
 // Invariant: when Write returns nil, everything its op did is durable; when it
-// returns an error, nothing of it is, unless the error is ErrUncertain.
+// returns an error, nothing of it is.
 package store
 
 import (
 	"context"
+	"database/sql"
 	"errors"
+	"fmt"
+	"sync"
 )
 
 // ErrClosed is returned for work that arrives after Close.
 var ErrClosed = errors.New("the store is closed")
 
-// ErrConflict wraps the violation of a unique constraint, whichever database
-// reports it.
+// ErrConflict is what the violation of a unique constraint is, whichever
+// database reports it.
 var ErrConflict = errors.New("already there")
 
 // Options are the choices an operator has.
@@ -28,72 +31,130 @@ type Options struct {
 	Sync string
 }
 
+const (
+	readers   = 4
+	queueSize = 4096
+)
+
 // DB is an open database. Close it when its users have stopped.
-type DB struct{}
+type DB struct {
+	dialect dialect
+	pools   []*sql.DB
+
+	// Sessions wait here until somebody needs one. A database in memory has a
+	// single session, and then both channels are the same one: readers and the
+	// writer take turns.
+	writing chan *session
+	reading chan *session
+
+	queue   chan *job
+	closing chan struct{} // closed first: nobody may queue any more
+	stopped chan struct{} // closed by the writer when the queue is done
+	gate    sync.RWMutex  // held shared while queueing, so that close(queue) is safe
+	once    sync.Once
+}
 
 // Open opens "sqlite:PATH" or "sqlite::memory:" and starts the writer. The
 // schema is not touched; call Migrate.
-func Open(ctx context.Context, url string, o Options) (*DB, error) { panic("not yet") }
+func Open(ctx context.Context, url string, o Options) (*DB, error) {
+	d, err := dialectFor(url, o)
+	if err != nil {
+		return nil, err
+	}
+	db := &DB{
+		dialect: d,
+		writing: make(chan *session, 1),
+		queue:   make(chan *job, queueSize),
+		closing: make(chan struct{}),
+		stopped: make(chan struct{}),
+	}
+	if err := db.connect(ctx); err != nil {
+		return nil, errors.Join(err, db.disconnect())
+	}
+	go db.runWriter()
+	return db, nil
+}
 
-// Close runs what is queued, stops the writer and closes the database.
-func (db *DB) Close() error { panic("not yet") }
+func (db *DB) connect(ctx context.Context) error {
+	if err := db.addSessions(ctx, db.dialect.writeDSN, db.writing, 1); err != nil {
+		return err
+	}
+	if db.dialect.readDSN == "" {
+		db.reading = db.writing
+		return nil
+	}
+	db.reading = make(chan *session, readers)
+	return db.addSessions(ctx, db.dialect.readDSN, db.reading, readers)
+}
 
-// Migrate brings the schema up to date. It refuses a newer one.
-func (db *DB) Migrate(ctx context.Context) error { panic("not yet") }
+func (db *DB) addSessions(ctx context.Context, dsn string, to chan<- *session, n int) error {
+	pool, err := sql.Open(db.dialect.driver, dsn)
+	if err != nil {
+		return fmt.Errorf("opening the database: %w", err)
+	}
+	db.pools = append(db.pools, pool)
+	for range n {
+		conn, err := pool.Conn(ctx)
+		if err != nil {
+			return fmt.Errorf("opening the database: %w", err)
+		}
+		to <- newSession(conn, db.dialect)
+	}
+	return nil
+}
 
-// Write runs op in a transaction that it shares with whatever else is waiting,
-// and returns when that is durable. The rules for op:
-//
-//   - it may be run more than once, so it must only set what it returns;
-//   - it refuses (returns an error) before it writes anything; then only it
-//     fails. An error after a write costs every other op of the batch a second
-//     run, each in a transaction of its own;
-//   - it runs on the writer's goroutine: no waiting, no calls to Write or Read.
-//
-// When ctx ends before op was taken, it is withdrawn; afterwards its end is
-// awaited, so that the caller always knows what happened.
-func (db *DB) Write(ctx context.Context, op func(tx *Tx) error) error { panic("not yet") }
+// Close runs what is queued, stops the writer and closes the database. It
+// waits for reads that are under way.
+func (db *DB) Close() error {
+	var err error
+	db.once.Do(func() {
+		close(db.closing)
+		db.gate.Lock()
+		close(db.queue)
+		db.gate.Unlock()
+		<-db.stopped
+		err = db.disconnect()
+	})
+	return err
+}
+
+func (db *DB) disconnect() error {
+	var errs []error
+	closeAll := func(sessions chan *session) {
+		for range cap(sessions) {
+			select {
+			case s := <-sessions:
+				errs = append(errs, s.close())
+			default: // never opened
+			}
+		}
+	}
+	closeAll(db.writing)
+	closeAll(db.reading)
+	for _, pool := range db.pools {
+		errs = append(errs, pool.Close())
+	}
+	return errors.Join(errs...)
+}
 
 // Read runs fn on one consistent snapshot of what is committed.
-func (db *DB) Read(ctx context.Context, fn func(q *Query) error) error { panic("not yet") }
-
-// Tx is the transaction of a Write. It must not leave the op.
-type Tx struct{}
-
-// InsertInto is a statement for Tx.Insert: INSERT INTO Table (Columns) VALUES
-// … Conflict. It is a value to be declared once beside the table's other SQL.
-type InsertInto struct {
-	Table    string
-	Columns  string // separated by ", "
-	Conflict string // "" or an ON CONFLICT clause
+func (db *DB) Read(ctx context.Context, fn func(q *Query) error) error {
+	var s *session
+	select {
+	case <-db.closing:
+		return ErrClosed
+	case <-ctx.Done():
+		return ctx.Err()
+	case s = <-db.reading:
+	}
+	defer func() { db.reading <- s }()
+	return s.readOnly(ctx, fn)
 }
 
-// Insert adds a row. It is sent with others like it before the commit, or at
-// the next Flush; until then queries of the same transaction do not see it.
-func (tx *Tx) Insert(into InsertInto, args ...any) { panic("not yet") }
-
-// Flush sends the inserts that wait.
-func (tx *Tx) Flush() error { panic("not yet") }
-
-// Exec runs a statement and tells how many rows it changed.
-func (tx *Tx) Exec(sql string, args ...any) (int64, error) { panic("not yet") }
-
-// Rows is what Query returns; it is *sql.Rows behind one interface.
-type Rows interface {
-	Next() bool
-	Scan(dest ...any) error
-	Err() error
-	Close() error
+// Ping tells whether the database answers.
+func (db *DB) Ping(ctx context.Context) error {
+	return db.Read(ctx, func(q *Query) error {
+		var one int
+		return q.QueryRow("SELECT 1", nil, &one)
+	})
 }
-
-// QueryRow scans the first row into dest; sql.ErrNoRows when there is none.
-func (tx *Tx) QueryRow(sql string, args []any, dest ...any) error { panic("not yet") }
-
-// Query is the read transaction of a Read. It must not leave fn.
-type Query struct{}
-
-// QueryRow scans the first row into dest; sql.ErrNoRows when there is none.
-func (q *Query) QueryRow(sql string, args []any, dest ...any) error { panic("not yet") }
-
-// Each runs fn on every row.
-func (q *Query) Each(sql string, args []any, fn func(Rows) error) error { panic("not yet") }

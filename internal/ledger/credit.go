@@ -1,0 +1,142 @@
+package ledger
+
+import (
+	"context"
+	"crypto/sha256"
+	"database/sql"
+	"encoding/hex"
+	"errors"
+	"fmt"
+
+	"rubicon/internal/money"
+	"rubicon/internal/store"
+)
+
+// TopUp gives credit. With an IdempotencyKey, repeating it gives the same
+// transaction, and ErrIdempotencyConflict if amount or reason differ.
+func (l *Ledger) TopUp(ctx context.Context, a TopUpArgs) (Transaction, error) {
+	if err := checkCorrection(a.Customer, a.Reason, a.Actor, a.Amount); err != nil {
+		return Transaction{}, err
+	}
+	if a.Amount < 0 {
+		return Transaction{}, fmt.Errorf("%w: credit of %s", ErrInvalid, a.Amount)
+	}
+	e := entry{
+		kind: KindTopUp, customer: a.Customer, amount: a.Amount, reason: a.Reason, actor: a.Actor,
+		idempotencyKey: a.IdempotencyKey, postings: topUpPostings(a.Customer, a.Amount),
+	}
+	if a.IdempotencyKey != "" {
+		body := sha256.Sum256([]byte(a.Amount.String() + "\n" + a.Reason))
+		e.idempotencyBody = hex.EncodeToString(body[:])
+	}
+	var done Transaction
+	err := l.db.Write(ctx, func(tx *store.Tx) (err error) {
+		if done, err = earlier(tx, e); err != nil || done.ID != "" {
+			return err
+		}
+		done, err = l.post(tx, e)
+		return err
+	})
+	if err != nil {
+		return Transaction{}, fmt.Errorf("crediting %s: %w", a.Customer, err)
+	}
+	return done, nil
+}
+
+// earlier finds the transaction that has the entry's idempotency key; the zero
+// one if there is none. One that waits in the same database transaction is not
+// seen; then the unique index refuses the second.
+func earlier(tx *store.Tx, e entry) (Transaction, error) {
+	if e.idempotencyKey == "" {
+		return Transaction{}, nil
+	}
+	var id, body string
+	err := tx.QueryRow(selectIdempotent, []any{e.customer, e.idempotencyKey}, &id, &body)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return Transaction{}, nil
+	case err != nil:
+		return Transaction{}, err
+	case body != e.idempotencyBody:
+		return Transaction{}, ErrIdempotencyConflict
+	}
+	found, err := byID(tx, id)
+	return found.Transaction, err
+}
+
+// Adjust corrects a balance up or down.
+func (l *Ledger) Adjust(ctx context.Context, a AdjustArgs) (Transaction, error) {
+	if err := checkCorrection(a.Customer, a.Reason, a.Actor, a.Amount); err != nil {
+		return Transaction{}, err
+	}
+	e := entry{
+		kind: KindAdjust, customer: a.Customer, amount: a.Amount, model: a.Model, reason: a.Reason, actor: a.Actor,
+		postings: adjustPostings(a.Customer, a.Model, a.Amount),
+	}
+	var done Transaction
+	err := l.db.Write(ctx, func(tx *store.Tx) (err error) {
+		done, err = l.post(tx, e)
+		return err
+	})
+	if err != nil {
+		return Transaction{}, fmt.Errorf("adjusting %s: %w", a.Customer, err)
+	}
+	return done, nil
+}
+
+// checkCorrection wants what everything done by hand must carry.
+func checkCorrection(customer, reason, actor string, amount money.Nano) error {
+	if err := checkNames("customer", customer, "reason", reason, "actor", actor); err != nil {
+		return err
+	}
+	if amount == 0 {
+		return fmt.Errorf("%w: an amount of zero", ErrInvalid)
+	}
+	return checkAmount("amount", max(amount, -amount))
+}
+
+// Reverse undoes a topup, settle or adjust, once each. It refuses with
+// ErrNotFound, ErrNotReversible or ErrReversed.
+func (l *Ledger) Reverse(ctx context.Context, txid, reason, actor string) (Transaction, error) {
+	if err := checkNames("transaction", txid, "reason", reason, "actor", actor); err != nil {
+		return Transaction{}, err
+	}
+	var done Transaction
+	err := l.db.Write(ctx, func(tx *store.Tx) error {
+		original, err := reversible(tx, txid)
+		if err != nil {
+			return err
+		}
+		done, err = l.post(tx, entry{
+			kind: KindReverse, request: original.RequestID, customer: original.Customer, amount: original.amount,
+			model: original.model, reason: reason, actor: actor, reverses: txid,
+			postings: reversePostings(original.Kind, original.Customer, original.model, original.amount),
+		})
+		return err
+	})
+	if err != nil {
+		return Transaction{}, fmt.Errorf("reversing %s: %w", txid, err)
+	}
+	return done, nil
+}
+
+func reversible(tx *store.Tx, txid string) (stored, error) {
+	original, err := byID(tx, txid)
+	if err != nil {
+		return stored{}, err
+	}
+	switch original.Kind {
+	case KindTopUp, KindSettle, KindAdjust:
+	default:
+		return stored{}, ErrNotReversible
+	}
+	var by string
+	err = tx.QueryRow(selectReversal, []any{txid}, &by)
+	if errors.Is(err, sql.ErrNoRows) {
+		return original, nil
+	}
+	if err != nil {
+		return stored{}, err
+	}
+	return stored{}, ErrReversed
+}

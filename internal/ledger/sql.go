@@ -1,0 +1,45 @@
+package ledger
+
+import "rubicon/internal/store"
+
+const (
+	selectBalance = `SELECT available, held FROM balances WHERE customer = ?`
+	updateBalance = `UPDATE balances SET available = available + ?, held = held + ? WHERE customer = ?`
+	insertBalance = `INSERT INTO balances (available, held, customer) VALUES (?, ?, ?)
+		ON CONFLICT (customer) DO UPDATE SET
+			available = balances.available + excluded.available, held = balances.held + excluded.held`
+
+	selectOpenHold = `SELECT customer, model, amount FROM open_holds WHERE request_id = ?`
+	selectAnyHold  = `SELECT 1 FROM transactions WHERE request_id = ? AND kind = 'hold'`
+	listOpenHolds  = `SELECT request_id, customer, model, amount, at FROM open_holds ORDER BY at, request_id`
+
+	selectIdempotent = `SELECT id, idempotency_body FROM transactions
+		WHERE customer = ? AND idempotency_key = ? AND idempotency_key <> ''`
+	selectReversal = `SELECT id FROM transactions WHERE reverses = ? AND kind = 'reverse'`
+
+	// With its postings, one row for each. %s is the condition.
+	selectTransactions = `SELECT t.id, t.kind, t.request_id, t.customer, t.at, t.amount, t.model, t.attempt,
+			t.reason, t.actor, t.meta, t.reverses, COALESCE(p.account, ''), COALESCE(p.amount, 0)
+		FROM (SELECT * FROM transactions WHERE %s ORDER BY id DESC LIMIT ?) t
+		LEFT JOIN postings p ON p.tx = t.id ORDER BY t.id DESC, p.n`
+
+	// One branch for each of the unique indexes that find a request's
+	// transactions; together they are all that name one.
+	ofRequest = `id IN (
+		SELECT id FROM transactions WHERE request_id = ? AND kind = 'hold'
+		UNION ALL SELECT id FROM transactions WHERE request_id = ? AND kind IN ('settle', 'release')
+		UNION ALL SELECT id FROM transactions WHERE request_id = ? AND kind = 'cost'
+		UNION ALL SELECT id FROM transactions WHERE request_id = ? AND kind = 'reverse')`
+)
+
+// The statements that are sent for many requests at once.
+var (
+	insertTransaction = store.InsertInto{
+		Table: "transactions",
+		Columns: "id, kind, request_id, customer, at, amount, model, attempt, reason, actor, meta, reverses," +
+			" idempotency_key, idempotency_body",
+	}
+	insertPosting  = store.InsertInto{Table: "postings", Columns: "tx, n, account, amount"}
+	insertOpenHold = store.InsertInto{Table: "open_holds", Columns: "request_id, customer, model, amount, at"}
+	deleteOpenHold = store.DeleteFrom{Table: "open_holds", Column: "request_id"}
+)
