@@ -1,0 +1,135 @@
+package sse
+
+import (
+	"math/bits"
+	"sync"
+)
+
+const (
+	smallSize = 4 << 10  // what a buffer starts with, and the least room at the bound
+	keepSize  = 64 << 10 // larger buffers are dropped as soon as their record is done, and not pooled
+	calmReads = 32       // so many reads that a small buffer would have served give a larger one back
+)
+
+// pools holds unused blocks of 4, 8, 16, 32 and 64 KiB. Sharing them between streams is their purpose; they carry no state.
+var pools [5]sync.Pool
+
+// block is what the pools hold: a pointer to it can be stored without allocating.
+type block struct{ bytes []byte }
+
+// class is the pool for blocks of a size, -1 if there is none.
+func class(size int) int {
+	if size < smallSize || size > keepSize || size&(size-1) != 0 {
+		return -1
+	}
+	return bits.Len(uint(size/smallSize)) - 1
+}
+
+func getBlock(size int) *block {
+	if k := class(size); k >= 0 {
+		if b, ok := pools[k].Get().(*block); ok {
+			return b
+		}
+	}
+	return &block{make([]byte, size)}
+}
+
+func putBlock(b *block) {
+	if b == nil {
+		return
+	}
+	if k := class(len(b.bytes)); k >= 0 {
+		pools[k].Put(b)
+	}
+}
+
+// window is the buffer with the offsets that divide it:
+//
+//	0 … start     done with; the frame handed out last may lie here
+//	start … norm  the finished lines of the record being read, line ends made LF in place (that can only shrink them)
+//	norm … line   a gap where CRLF line ends were shortened
+//	line … scan   the unfinished line, known to hold no line end
+//	scan … fill   not looked at yet
+//
+// Every byte is moved at most once to the front with its record, once to close a gap before its line, once when its line is
+// finished, and when the buffer doubles: the work is linear however small the reads are.
+type window struct {
+	block                         *block
+	buf                           []byte // block.bytes
+	start, norm, line, scan, fill int
+	calm                          int // reads in a row that a small buffer would have served
+}
+
+// size is the length of the finished lines.
+func (w *window) size() int { return w.norm - w.start }
+
+// live is how many bytes must be kept.
+func (w *window) live() int { return w.size() + w.fill - w.line }
+
+// skipTo drops the bytes up to offset i, which no line holds.
+func (w *window) skipTo(i int) {
+	if w.size() == 0 {
+		w.start, w.norm = i, i
+	}
+	w.line, w.scan = i, i
+}
+
+// keepLine adds the line that ends at end to the finished ones.
+func (w *window) keepLine(end int) {
+	if w.norm != w.line {
+		copy(w.buf[w.norm:], w.buf[w.line:end])
+	}
+	w.norm += end - w.line
+	w.buf[w.norm] = '\n'
+	w.norm++
+	w.line, w.scan = end+1, end+1
+}
+
+// push adds one byte; makeRoom has made sure of the room.
+func (w *window) push(c byte) {
+	w.buf[w.fill] = c
+	w.fill++
+}
+
+// makeRoom moves what is live to the front of a buffer of the right size.
+func (w *window) makeRoom(maxRecord int) {
+	to, old := w.block, w.block
+	if size := w.wantedSize(maxRecord); size != len(w.buf) {
+		to, w.calm = getBlock(size), 0
+	}
+	if to != old || w.start > 0 || w.norm < w.line {
+		n := copy(to.bytes, w.buf[w.start:w.norm])
+		end := n + copy(to.bytes[n:], w.buf[w.line:w.fill])
+		w.start, w.norm, w.line, w.scan, w.fill = 0, n, n, n+w.scan-w.line, end
+	}
+	if to != old {
+		putBlock(old)
+		w.block, w.buf = to, to.bytes
+	}
+}
+
+// wantedSize decides how large the buffer should be for the next read.
+func (w *window) wantedSize(maxRecord int) int {
+	size, live := len(w.buf), w.live()
+	if live > smallSize/2 {
+		w.calm = 0
+	} else {
+		w.calm++
+	}
+	switch {
+	case size == 0:
+		return smallSize
+	case size-live < size/4:
+		// At the bound smallSize bytes are always free, because live bytes above maxRecord are an error. The max is for
+		// bounds so large that the sum overflows.
+		return max(size, min(2*size, max(maxRecord, maxRecord+smallSize)))
+	case size > smallSize && w.calm > 0 && (w.calm > calmReads || size > keepSize):
+		return smallSize
+	}
+	return size
+}
+
+func (w *window) release() {
+	putBlock(w.block)
+	*w = window{}
+}
