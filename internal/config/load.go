@@ -1,0 +1,75 @@
+package config
+
+import (
+	"crypto/sha256"
+	_ "embed"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+)
+
+// Load reads and parses the file. env looks up an environment variable, as
+// os.LookupEnv does. A file that cannot be read gives an error that names it;
+// one with problems an *Invalid.
+func Load(path string, env func(string) (string, bool)) (*Config, error) {
+	src, err := os.ReadFile(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, fmt.Errorf("configuration %s does not exist (rubicon init writes one): %w", path, fs.ErrNotExist)
+	case err != nil:
+		return nil, fmt.Errorf("reading the configuration: %w", err)
+	}
+	return Parse(src, env)
+}
+
+// Parse parses a configuration; see Load. Files that it names with ${file:…}
+// are read.
+func Parse(src []byte, env func(string) (string, bool)) (*Config, error) {
+	if env == nil {
+		env = func(string) (string, bool) { return "", false }
+	}
+	return parse(src, expander{env: env, readFile: readSecretFile}, notYet())
+}
+
+func parse(src []byte, x expander, refusals []refusal) (*Config, error) {
+	root, problem := readTree(src)
+	if problem != nil {
+		return nil, &Invalid{Problems: []Problem{*problem}}
+	}
+	d := &decoder{expander: x, refusals: refusals, lines: map[string]int{}}
+	c := Default()
+	if root != nil && root.kind != null {
+		d.object(root, "", d.root(&c)...)
+	}
+	for _, p := range c.Validate() {
+		if !d.reported(p.Path) {
+			d.report(p.Path, "%s", p.Message)
+		}
+	}
+	if err := d.finish(); err != nil {
+		return nil, err
+	}
+	return &c, nil
+}
+
+// Version is a short hash of the effective configuration without secrets:
+// equal configurations have equal versions, and a changed key does not show.
+func (c *Config) Version() string {
+	// Struct order and sorted map keys make this JSON canonical.
+	content, err := json.Marshal(c)
+	if err != nil {
+		// Nothing in a Config can fail to encode; this is a fault of the program.
+		panic("encoding the configuration: " + err.Error())
+	}
+	sum := sha256.Sum256(content)
+	return hex.EncodeToString(sum[:6])
+}
+
+//go:embed sample.yaml
+var sample string
+
+// Sample is the commented rubicon.yaml that `rubicon init` writes.
+func Sample() []byte { return []byte(sample) }
