@@ -64,8 +64,10 @@ type Channels interface {
 // Planner tells what would be chosen now, without choosing it.
 type Planner interface {
 	// Plan gives the decision for a public model, every candidate with why it
-	// is not taken. It returns ErrUnknown for a model that is not configured.
-	Plan(ctx context.Context, publicModel string) (journal.Decision, error)
+	// is not taken. protocol is responses, chat, messages or "" for the first
+	// one that the model has. It returns ErrUnknown for a model that is not
+	// configured.
+	Plan(ctx context.Context, publicModel, protocol string) (journal.Decision, error)
 }
 
 // Alerts reads what operators were told.

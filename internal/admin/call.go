@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"rubicon/internal/config"
 	"rubicon/internal/fault"
 	"rubicon/internal/journal"
 	"rubicon/internal/ledger"
@@ -74,6 +75,7 @@ func queryParams() map[string]queryParam {
 		"cursor":      text("`next` of the page before."),
 		"customer":    text("Only this customer's."),
 		"model":       text("A public model."),
+		"protocol":    oneOf("Of the request; the model's first if absent.", config.ProtocolResponses, config.ProtocolChat, config.ProtocolMessages),
 		"request_id":  text("Only of this request."),
 		"response_id": text("Only the request whose answer has this id."),
 		"kind": oneOf("Only of this kind.", string(ledger.KindTopUp), string(ledger.KindHold), string(ledger.KindSettle),

@@ -30,8 +30,8 @@ func setWeight(a *api, c *call, in Weight) (Done, error) {
 	if in.Weight == nil {
 		return Done{}, fault.New(fault.InvalidRequest, "weight is required.").WithParam("weight")
 	}
-	if *in.Weight < 0 {
-		return Done{}, fault.New(fault.InvalidRequest, "weight must not be negative.").WithParam("weight")
+	if *in.Weight < DefaultWeight {
+		return Done{}, fault.New(fault.InvalidRequest, "weight must be 0 or more, or -1 for that of the configuration.").WithParam("weight")
 	}
 	return a.override(c, Override{Action: ActionWeight, PublicModel: in.PublicModel, Weight: *in.Weight, Reason: in.Reason})
 }
@@ -55,7 +55,7 @@ func plan(a *api, c *call) (journal.Decision, error) {
 	if a.Planner == nil {
 		return journal.Decision{}, ErrUnknown
 	}
-	d, err := a.Planner.Plan(c.ctx(), model)
+	d, err := a.Planner.Plan(c.ctx(), model, c.query["protocol"])
 	d.Candidates = orEmpty(d.Candidates)
 	return d, err
 }

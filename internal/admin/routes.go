@@ -88,8 +88,8 @@ func routes() []route {
 		{"POST", channel + "/resume", "End a channel's pause.", nil, 0, bodyOptional(change(override(ActionResume)))},
 		{"POST", channel + "/credentials/{cred}/enable", "Put a credential back into traffic.", nil, 0, bodyOptional(change(override(ActionEnable)))},
 		{"POST", channel + "/credentials/{cred}/disable", "Take a credential out of traffic.", nil, 0, bodyOptional(change(override(ActionDisable)))},
-		{"PUT", channel + "/weight", "Set a channel's weight for one public model.", nil, 0, change(setWeight)},
-		{"GET", "/admin/v1/route", "Tell what would be chosen now for a public model, and why not the others.", []string{"model"}, 0, read(plan)},
+		{"PUT", channel + "/weight", "Set a channel's weight for one public model; -1 takes the override back.", nil, 0, change(setWeight)},
+		{"GET", "/admin/v1/route", "Tell what would be chosen now for a public model, and why not the others.", []string{"model", "protocol"}, 0, read(plan)},
 
 		{"GET", "/admin/v1/requests", "List records, newest first.",
 			[]string{"customer", "model", "outcome", "response_id", "since", "cursor", "limit"}, 0, read(listRequests)},

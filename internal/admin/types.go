@@ -21,13 +21,17 @@ const (
 	ActionWeight  Action = "weight"  // sets the weight of the channel for one public model
 )
 
+// DefaultWeight takes an operator's weight back: that of the configuration
+// counts again.
+const DefaultWeight = -1
+
 // Override is an operator's change, kept over restarts.
 type Override struct {
 	Action      Action
 	Channel     string
 	Credential  string // of enable and disable
 	PublicModel string // of weight
-	Weight      int    // of weight; not negative
+	Weight      int    // of weight; 0 or more, or DefaultWeight
 	Reason      string // may be ""
 	Actor       string // never ""
 }
