@@ -10,6 +10,7 @@
 package config
 
 import (
+	"fmt"
 	"time"
 
 	"rubicon/internal/price"
@@ -244,6 +245,10 @@ func (c *Channel) PublicName() string {
 	}
 	return c.Name
 }
+
+// Format prints the name only, whatever the verb: with a wrong verb fmt would go
+// through the fields without asking them.
+func (c Channel) Format(f fmt.State, _ rune) { _, _ = fmt.Fprintf(f, "channel %s", c.Name) }
 
 // OriginOf is the upstream account behind the channel with one of its
 // credentials ("" for a keyless channel).

@@ -12,7 +12,8 @@ type decoder struct {
 	expander
 	refusals []refusal
 	problems []Problem
-	lines    map[string]int // of every path that was seen
+	lines    map[string]int  // of every path that was seen
+	broken   map[string]bool // paths whose value has a problem
 	// secrets are the values that no message may show: all that was expanded
 	// and all that went into a Secret.
 	secrets []string
@@ -29,6 +30,7 @@ type field struct {
 }
 
 func (d *decoder) report(path, format string, args ...any) {
+	d.broken[path] = true
 	d.problems = append(d.problems, Problem{Path: path, Message: fmt.Sprintf(format, args...), Line: d.lineOf(path)})
 }
 
@@ -38,7 +40,7 @@ func (d *decoder) lineOf(path string) int {
 		if line, known := d.lines[path]; known {
 			return line
 		}
-		path = path[:max(strings.LastIndexAny(path, ".["), 0)]
+		path = above(path)
 	}
 	return 0
 }
@@ -152,13 +154,13 @@ func (d *decoder) table(n *node, path string, ok func(string) bool, read func(ke
 	}
 }
 
-// reported tells whether there is a problem at the path or above it, so that
-// what follows from that one is not reported too.
+// reported tells whether there is a problem with the value at the path or with
+// one around it, so that what follows from that one is not reported too.
 func (d *decoder) reported(path string) bool {
-	return slices.ContainsFunc(d.problems, func(p Problem) bool {
-		rest, above := strings.CutPrefix(path, p.Path)
-		return above && p.Path != "" && (rest == "" || rest[0] == '.' || rest[0] == '[')
-	})
+	for path != "" && !d.broken[path] {
+		path = above(path)
+	}
+	return d.broken[path]
 }
 
 // finish gives the problems in the order of the file, without secrets.
@@ -193,3 +195,5 @@ func join(path, key string) string {
 	}
 	return path + "." + key
 }
+
+func above(path string) string { return path[:max(strings.LastIndexAny(path, ".["), 0)] }

@@ -39,7 +39,7 @@ func parse(src []byte, x expander, refusals []refusal) (*Config, error) {
 	if problem != nil {
 		return nil, &Invalid{Problems: []Problem{*problem}}
 	}
-	d := &decoder{expander: x, refusals: refusals, lines: map[string]int{}}
+	d := &decoder{expander: x, refusals: refusals, lines: map[string]int{}, broken: map[string]bool{}}
 	c := Default()
 	if root != nil && root.kind != null {
 		d.object(root, "", d.root(&c)...)

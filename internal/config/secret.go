@@ -15,20 +15,32 @@ const hidden = "…"
 
 // Secret is a string that no printer, logger or encoder shows. The zero value
 // is an empty secret; it prints the same, so that prints do not tell.
-type Secret struct{ value string }
+//
+// The value is behind a pointer because fmt calls no methods on what it reaches
+// through unexported fields or while it complains about a verb: there it then
+// prints an address.
+type Secret struct {
+	_     [0]func() // not comparable: == would compare the pointers
+	value *string
+}
 
 // NewSecret wraps a value.
-func NewSecret(value string) Secret { return Secret{value} }
+func NewSecret(value string) Secret { return Secret{value: &value} }
 
 // Reveal returns the value. Calls of it are the places to look at in a review.
-func (s Secret) Reveal() string { return s.value }
+func (s Secret) Reveal() string {
+	if s.value == nil {
+		return ""
+	}
+	return *s.value
+}
 
 // Empty tells whether there is no value.
-func (s Secret) Empty() bool { return s.value == "" }
+func (s Secret) Empty() bool { return s.Reveal() == "" }
 
 // Equal tells whether both hold the same value; for tests and reload, not for
 // checking a client's token (it is not constant in time).
-func (s Secret) Equal(t Secret) bool { return s.value == t.value }
+func (s Secret) Equal(t Secret) bool { return s.Reveal() == t.Reveal() }
 
 // String hides the value.
 func (s Secret) String() string { return hidden }
@@ -49,7 +61,8 @@ func (s Secret) MarshalText() ([]byte, error) { return []byte(hidden), nil }
 func (s Secret) LogValue() slog.Value { return slog.StringValue(hidden) }
 
 // SecretMap is a map[string]string whose values no printer shows; the keys it
-// does. Range over it and index it like any map.
+// does. Range over it and index it like any map. Unlike a Secret it cannot keep
+// fmt from printing it as an unexported field: keep the *Channel instead.
 type SecretMap map[string]string
 
 // String shows the keys only.
