@@ -1,0 +1,36 @@
+package chat
+
+import (
+	"bytes"
+
+	"rubicon/internal/protocol"
+)
+
+// Answer reads a whole answer. An error body is none; an answer whose choices
+// are there and which says that it failed nevertheless has Failed.
+func Answer(b []byte) (*protocol.Seen, error) {
+	var c chunk
+	if c.split(bytes.TrimSpace(b)) != nil || c.empty() || c.choices[0] != '[' {
+		return nil, protocol.ErrNotProtocol
+	}
+	r := reader{seen: protocol.Seen{Sequence: -1}, need: 1}
+	l := look{seen: &r.seen}
+	l.choices(c.choices)
+	if !l.whole {
+		return nil, protocol.ErrNotProtocol
+	}
+	r.seen.Events = 1
+	r.seen.TextBytes = l.text
+	if l.output {
+		r.seen.OutputEvents = 1
+	}
+	c.names(&r.seen)
+	if usage := c.usageOf(&l); usage != nil {
+		r.tokens.read(usage, &r.seen)
+		r.tokens.report(&r.seen, false)
+	}
+	if l.failed || c.failed(nil) {
+		r.fail(&c, &l)
+	}
+	return &r.seen, nil
+}

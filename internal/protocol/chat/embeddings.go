@@ -1,0 +1,82 @@
+package chat
+
+import (
+	"bytes"
+
+	"rubicon/internal/fault"
+	"rubicon/internal/jsonscan"
+	"rubicon/internal/protocol"
+	"rubicon/internal/protocol/body"
+	"rubicon/internal/sse"
+)
+
+var embeddingKeys = [...]body.Key{
+	{Name: "model", Type: body.String, Required: true},
+	{Name: "input", Type: body.String | body.Array, Required: true},
+	{Name: "encoding_format", Type: body.String},
+	{Name: "dimensions", Type: body.Count},
+	{Name: "service_tier", Type: body.String},
+	{Name: "stream", Type: body.Bool},
+}
+
+// ParseEmbeddings reads an Embeddings request. Nothing is stored and nothing
+// bounds the output: there is none.
+func ParseEmbeddings(b []byte) (protocol.Request, *fault.Error) {
+	m, bad := body.Read(b, embeddingKeys[:])
+	if bad != nil {
+		return protocol.Request{}, bad
+	}
+	if m.True("stream") {
+		return protocol.Request{}, fault.New(fault.UnsupportedParameter, "Embeddings are not streamed.").WithParam("stream")
+	}
+	return protocol.Request{
+		Model:       m.Text("model"),
+		Store:       protocol.StoreFalse,
+		Choices:     1,
+		Tier:        m.Text("service_tier"),
+		BilledBytes: int64(len(b)),
+	}, nil
+}
+
+// UpstreamEmbeddings gives the body that travels up: the upstream model apart,
+// nothing changes.
+func UpstreamEmbeddings(b []byte, rw protocol.Rewrite) ([]byte, error) {
+	return Upstream(b, protocol.Rewrite{Model: rw.Model})
+}
+
+// AnswerEmbeddings reads an Embeddings answer: a list with something in it.
+func AnswerEmbeddings(b []byte) (*protocol.Seen, error) {
+	var c chunk
+	b = bytes.TrimSpace(b)
+	if c.split(b) != nil || c.err != nil {
+		return nil, protocol.ErrNotProtocol
+	}
+	data := jsonscan.Get(b, "data")
+	if jsonscan.KindOf(data) != jsonscan.KindArray || empty(data) {
+		return nil, protocol.ErrNotProtocol
+	}
+	seen := &protocol.Seen{Sequence: -1, Events: 1, OutputEvents: 1}
+	c.names(seen)
+	if c.usage != nil {
+		var tokens counts
+		tokens.read(c.usage, seen)
+		tokens.report(seen, false)
+		seen.Usage.Output = 0
+		seen.Reported = tokens[prompt].known
+	}
+	return seen, nil
+}
+
+// noStream refuses everything: there is no stream of embeddings.
+type noStream struct{ seen protocol.Seen }
+
+func newNoStream(protocol.ReaderOptions) protocol.Reader {
+	return &noStream{seen: protocol.Seen{Sequence: -1}}
+}
+
+func (*noStream) Read(sse.Frame) (protocol.Event, error) {
+	return protocol.Event{}, protocol.ErrNotProtocol
+}
+func (*noStream) Stage() protocol.Stage  { return protocol.Open }
+func (n *noStream) Seen() *protocol.Seen { return &n.seen }
+func (*noStream) Tail() []byte           { return nil }
