@@ -183,8 +183,9 @@ type Rewrite struct {
 
 // ReaderOptions set up a Reader.
 type ReaderOptions struct {
-	StripUsage bool  // Chat: the usage chunk is hidden, since the client did not ask
-	Choices    int64 // Chat: the request's n; the stream is not complete before so many choices have finished. 0 counts as 1
+	StripUsage bool   // Chat: the usage chunk is hidden, since the client did not ask
+	Model      string // as requested, for an ending made before upstream named one (Responses)
+	Choices    int64  // Chat: the request's n; the stream is not complete before so many choices have finished. 0 counts as 1
 }
 
 // Protocol is one client API. Its functions are pure.

@@ -1,0 +1,168 @@
+package responses
+
+import (
+	"bytes"
+
+	"rubicon/internal/jsonscan"
+	"rubicon/internal/protocol"
+)
+
+// answer gathers what a stream or a whole answer tells.
+type answer struct {
+	seen  protocol.Seen
+	usage []byte // the reported usage as it came
+	ids   map[protocol.StateID]bool
+	calls map[string]bool // hosted calls that were counted
+}
+
+func newAnswer() answer { return answer{seen: protocol.Seen{Sequence: -1}} }
+
+// response is a response object's members that are read, raw; null is nil.
+type response struct {
+	object, id, model, tier, status, usage, output, failure []byte
+}
+
+func readResponse(raw []byte) (resp response) {
+	m := jsonscan.Object(raw)
+	for m.Next() {
+		if at := resp.member(m.Key()); at != nil {
+			*at = present(m.Value())
+		}
+	}
+	return resp
+}
+
+func (resp *response) member(key []byte) *[]byte {
+	switch string(key) {
+	case "object":
+		return &resp.object
+	case "id":
+		return &resp.id
+	case "model":
+		return &resp.model
+	case "service_tier":
+		return &resp.tier
+	case "status":
+		return &resp.status
+	case "usage":
+		return &resp.usage
+	case "output":
+		return &resp.output
+	case "error":
+		return &resp.failure
+	}
+	return nil
+}
+
+// objects are the kinds of answers: of a create, and of a compaction.
+var objects = [...]string{"response", "response.compaction"}
+
+// Answer reads an answer that was not streamed. Error bodies are
+// ErrNotProtocol: their caller classifies them.
+func Answer(body []byte) (*protocol.Seen, error) {
+	if !jsonscan.Valid(body) {
+		return nil, protocol.ErrNotProtocol
+	}
+	resp := readResponse(body)
+	if !isAnswer(&resp) {
+		return nil, protocol.ErrNotProtocol
+	}
+	a := newAnswer()
+	a.closing(resp)
+	a.seen.Incomplete = jsonscan.Equal(resp.status, "incomplete")
+	if resp.failure != nil || jsonscan.Equal(resp.status, "failed") {
+		info := errorValue(resp.failure)
+		a.seen.Failed = &info
+		a.seen.Result = !empty(resp.output)
+		a.seen.Executed = a.seen.Executed || a.seen.Result
+	}
+	return &a.seen, nil
+}
+
+func isAnswer(resp *response) bool {
+	for _, o := range objects {
+		if jsonscan.Equal(resp.object, o) {
+			return true
+		}
+	}
+	// Compatible servers leave "object" out.
+	return resp.object == nil && jsonscan.KindOf(resp.output) == jsonscan.KindArray
+}
+
+// identify learns who answers.
+func (a *answer) identify(resp *response) {
+	if id := str(resp.id); id != "" {
+		if a.seen.ResponseID == "" {
+			a.seen.ResponseID = id // an ending of ours names the id of response.created
+		}
+		a.remember(protocol.StateID{Kind: protocol.KindResponse, ID: id})
+	}
+	if model := str(resp.model); model != "" {
+		a.seen.Model = model
+	}
+}
+
+// closing learns from a final response object.
+func (a *answer) closing(resp response) {
+	a.identify(&resp)
+	if tier := str(resp.tier); tier != "" {
+		a.seen.Tier = tier
+	}
+	a.report(resp.usage)
+	uncounted := a.seen.TextBytes == 0
+	el := jsonscan.Array(resp.output)
+	for index := int64(0); el.Next(); index++ {
+		it := readItem(el.Value())
+		a.remember(it.state()...)
+		a.call(&it, index)
+		if uncounted {
+			a.seen.TextBytes += it.text
+		}
+	}
+}
+
+// report takes in a usage from a closing or failure event.
+func (a *answer) report(usage []byte) {
+	if usage == nil {
+		return
+	}
+	a.seen.Executed = true
+	if u, ok := readUsage(usage); ok {
+		a.seen.Usage, a.seen.Reported = u, true
+		a.usage = bytes.Clone(usage)
+	}
+}
+
+func (a *answer) remember(ids ...protocol.StateID) {
+	for _, id := range ids {
+		if a.ids[id] {
+			continue
+		}
+		if a.ids == nil {
+			a.ids = make(map[protocol.StateID]bool)
+		}
+		a.ids[id] = true
+		a.seen.State = append(a.seen.State, id)
+	}
+}
+
+// call counts a finished hosted call, once.
+func (a *answer) call(it *item, index int64) {
+	name := it.hosted()
+	key := it.key(index)
+	if name == "" || a.calls[key] {
+		return
+	}
+	if a.calls == nil {
+		a.calls = make(map[string]bool)
+		a.seen.Hosted = make(map[string]int64)
+	}
+	a.calls[key] = true
+	a.seen.Hosted[name]++
+}
+
+// empty tells whether raw is no array with an element.
+func empty(raw []byte) bool {
+	el := jsonscan.Array(raw)
+	return !el.Next()
+}

@@ -1,0 +1,147 @@
+package responses
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"strconv"
+
+	"rubicon/internal/jsonscan"
+	"rubicon/internal/protocol"
+)
+
+// hostedCalls names the calls of tools that run at the provider, by the type of
+// their item, as price lists name them. Calls that the client carries out
+// (function, custom, local_shell, apply_patch, computer) are not here.
+var hostedCalls = map[string]string{
+	"web_search_call":       "web_search",
+	"file_search_call":      "file_search",
+	"code_interpreter_call": "code_interpreter",
+	"image_generation_call": "image_generation",
+	"mcp_call":              "mcp",
+	"x_search_call":         "x_search",
+	"shell_call":            toolShell, // only with an environment that is not local
+}
+
+const toolShell = "shell"
+
+// item is what is read of one output item.
+type item struct {
+	id, typ, status string
+	containers      []string
+	sealed          []string // hashes of its sealed fields
+	remote          bool     // has an environment that is not the client's own
+	text            int64    // UTF-8 bytes of everything in it that the model wrote
+}
+
+func readItem(raw []byte) (it item) {
+	m := jsonscan.Object(raw)
+	for m.Next() {
+		v := m.Value()
+		switch string(m.Key()) {
+		case "id":
+			it.id = str(v)
+		case "type":
+			it.typ = str(v)
+		case "status":
+			it.status = str(v)
+		case "container_id":
+			it.container(v)
+		case "environment":
+			it.container(jsonscan.Get(v, "container_id"))
+			it.remote = remote(v)
+		case "encrypted_content":
+			it.seal(v)
+		case "content", "summary":
+			it.parts(v)
+		case "arguments", "input", "code", "action", "operation":
+			it.text += written(v)
+		}
+	}
+	return it
+}
+
+func (it *item) container(raw []byte) {
+	if id := str(raw); id != "" {
+		it.containers = append(it.containers, id)
+	}
+}
+
+func (it *item) seal(raw []byte) {
+	if hash := sealedHash(raw); hash != "" {
+		it.sealed = append(it.sealed, hash)
+	}
+}
+
+// parts reads the content of a message and the parts of reasoning.
+func (it *item) parts(raw []byte) {
+	el := jsonscan.Array(raw)
+	for el.Next() {
+		m := jsonscan.Object(el.Value())
+		for m.Next() {
+			switch string(m.Key()) {
+			case "text", "refusal", "transcript":
+				it.text += int64(jsonscan.TextLen(m.Value()))
+			case "encrypted_content":
+				it.seal(m.Value())
+			}
+		}
+	}
+}
+
+// written is the size of a tool call's arguments, which are a string or a value.
+func written(raw []byte) int64 {
+	switch jsonscan.KindOf(raw) {
+	case jsonscan.KindString:
+		return int64(jsonscan.TextLen(raw))
+	case jsonscan.KindObject, jsonscan.KindArray:
+		return int64(len(raw))
+	}
+	return 0
+}
+
+// remote tells whether a shell's environment is one that the provider keeps.
+func remote(environment []byte) bool {
+	return jsonscan.KindOf(environment) == jsonscan.KindObject && !jsonscan.Equal(jsonscan.Get(environment, "type"), "local")
+}
+
+// hosted is the name of the finished hosted call that the item is, "" if none.
+func (it *item) hosted() string {
+	name := hostedCalls[it.typ]
+	if name == toolShell && !it.remote || it.status != "" && it.status != "completed" {
+		return ""
+	}
+	return name
+}
+
+// key tells items apart: by id, else by their place in the output.
+func (it *item) key(index int64) string {
+	if it.id != "" {
+		return it.id
+	}
+	return "#" + strconv.FormatInt(index, 10)
+}
+
+// state is what of the item lives at the upstream account.
+func (it *item) state() []protocol.StateID {
+	ids := make([]protocol.StateID, 0, 2)
+	if it.id != "" {
+		ids = append(ids, protocol.StateID{Kind: protocol.KindItem, ID: it.id})
+	}
+	for _, c := range it.containers {
+		ids = append(ids, protocol.StateID{Kind: protocol.KindContainer, ID: c})
+	}
+	for _, s := range it.sealed {
+		ids = append(ids, protocol.StateID{Kind: protocol.KindSealed, ID: s})
+	}
+	return ids
+}
+
+// sealedHash is the hex SHA-256 of a sealed field's text, "" if it has none.
+func sealedHash(raw []byte) string {
+	s, _ := jsonscan.AppendText(nil, raw)
+	if len(s) == 0 {
+		return ""
+	}
+	sum := sha256.Sum256(s)
+	return hex.EncodeToString(sum[:])
+}

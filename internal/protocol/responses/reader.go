@@ -1,0 +1,218 @@
+package responses
+
+import (
+	"bytes"
+
+	"rubicon/internal/jsonscan"
+	"rubicon/internal/protocol"
+	"rubicon/internal/sse"
+)
+
+// reader reads one stream. See protocol.Reader.
+type reader struct {
+	answer
+	stage protocol.Stage
+	texts texts
+	shape shape  // of the response object, for an ending of ours
+	model string // as requested
+	other kind   // the last kind that is not listed
+}
+
+// NewReader starts reading a stream.
+func NewReader(o protocol.ReaderOptions) protocol.Reader {
+	return &reader{answer: newAnswer(), model: o.Model}
+}
+
+func (r *reader) Stage() protocol.Stage { return r.stage }
+func (r *reader) Seen() *protocol.Seen  { return &r.seen }
+
+// Tail is nil: what an unfinished stream lacks, Ending says.
+func (r *reader) Tail() []byte { return nil }
+
+// Read takes in one record.
+func (r *reader) Read(f sse.Frame) (protocol.Event, error) {
+	ev := protocol.Event{Class: protocol.Heartbeat, Raw: f.Raw}
+	data := bytes.TrimSpace(f.Data)
+	if len(data) == 0 {
+		// A record without data is no event; some clients fail on one that is
+		// more than a comment.
+		ev.Hidden = r.stage == protocol.Closed || !comment(f.Raw)
+		return ev, nil
+	}
+	ev.Data = f.Data
+	var e envelope
+	object, err := e.read(data)
+	k := kind{class: protocol.Heartbeat}
+	switch {
+	case err == nil:
+		if k = r.kind(&e, f.Name); !object && k.class == protocol.Terminal {
+			err = protocol.ErrNotProtocol // it has no response, so it ends none
+		}
+	case string(data) == "[DONE]":
+		// The mark of another protocol. It proves nothing, and is not JSON.
+		ev.Hidden, err = true, nil
+		r.settled()
+	}
+	ev.Type = k.name
+	if r.stage != protocol.Open && (err != nil || !r.awaits(k)) {
+		ev.Hidden = true
+		r.settled()
+		return ev, nil
+	}
+	if err != nil {
+		return protocol.Event{}, err
+	}
+	if n, ok := jsonscan.Int(e.sequence); ok && n >= 0 && n < countLimit {
+		r.seen.Sequence = n
+	}
+	ev.Class = k.class
+	r.take(k, &e, data)
+	return ev, nil
+}
+
+// settled ends the wait for a response.failed: nothing else may follow an error.
+func (r *reader) settled() {
+	if r.stage == protocol.Settling {
+		r.stage = protocol.Closed
+	}
+}
+
+// awaits tells whether an event of a decided stream is still of interest.
+func (r *reader) awaits(k kind) bool {
+	return r.stage == protocol.Settling && (k.class == protocol.Heartbeat || k.name == typeFailed)
+}
+
+// comment tells whether all lines of a record are comments.
+func comment(raw []byte) bool {
+	for len(raw) > 0 && raw[0] != '\n' {
+		if raw[0] != ':' {
+			return false
+		}
+		_, raw, _ = bytes.Cut(raw, []byte{'\n'})
+	}
+	return true
+}
+
+// kind finds what an event is: by its JSON type, else by the record's name.
+func (r *reader) kind(e *envelope, name []byte) kind {
+	if typ := e.typeName(); len(typ) > 0 {
+		name = typ
+	}
+	switch {
+	case len(name) > 0:
+		return r.named(name)
+	case isError(e.failure):
+		return kind{class: protocol.Failure}
+	}
+	return kind{class: protocol.Heartbeat}
+}
+
+// isError tells whether the "error" of an untyped frame says a failure.
+func isError(raw []byte) bool {
+	switch jsonscan.KindOf(raw) {
+	case jsonscan.KindObject:
+		return true
+	case jsonscan.KindString:
+		return str(raw) != ""
+	case jsonscan.KindArray:
+		return !empty(raw)
+	}
+	return false
+}
+
+// named finds a kind without making a string again for an event's name.
+func (r *reader) named(name []byte) kind {
+	if k, ok := byName[string(name)]; ok {
+		return k
+	}
+	if r.other.name != string(name) {
+		r.other = unknown(name)
+	}
+	return r.other
+}
+
+// take learns from an event.
+func (r *reader) take(k kind, e *envelope, data []byte) {
+	if k.class != protocol.Heartbeat {
+		r.seen.Events++
+	}
+	switch k.class {
+	case protocol.Output:
+		r.seen.OutputEvents++
+		r.output(k, e)
+	case protocol.Lifecycle:
+		r.opened(e.response)
+	case protocol.Terminal:
+		r.stage = protocol.Closed
+		r.seen.Incomplete = k.name == "response.incomplete"
+		r.closing(readResponse(e.response))
+	case protocol.Failure:
+		r.failure(k, e, data)
+	}
+}
+
+func (r *reader) output(k kind, e *envelope) {
+	if e.usage != nil || e.response != nil && present(jsonscan.Get(e.response, "usage")) != nil {
+		r.seen.Executed = true
+	}
+	index, indexed := jsonscan.Int(e.index)
+	if k.reads == text {
+		if n := int64(jsonscan.TextLen(e.delta)); n > 0 {
+			r.texts.piece(index, indexed)
+			r.seen.TextBytes += n
+		}
+	}
+	if e.item == nil {
+		return
+	}
+	it := readItem(e.item)
+	r.remember(it.state()...)
+	if k.reads == done {
+		r.call(&it, index)
+		if r.texts.whole(index, indexed) {
+			r.seen.TextBytes += it.text
+		}
+	}
+}
+
+// opened reads a lifecycle event's response. Its usage is no sign of execution;
+// a real input count in it beats an estimate.
+func (r *reader) opened(raw []byte) {
+	resp := readResponse(raw)
+	r.identify(&resp)
+	if u, ok := readUsage(resp.usage); ok && !r.seen.Reported && u.Input+u.CachedInput+u.CacheWrite > 0 {
+		u.Output = 0
+		r.seen.Usage, r.seen.Opening = u, true
+	}
+	if raw != nil && !r.shape.known() {
+		r.shape.keep(raw)
+	}
+}
+
+func (r *reader) failure(k kind, e *envelope, data []byte) {
+	resp := readResponse(e.response)
+	info := errorEvent(data, e.failure)
+	r.stage = protocol.Settling
+	if k.name == typeFailed {
+		r.stage = protocol.Closed
+		info = errorValue(firstOf(resp.failure, e.failure))
+	}
+	if r.seen.Failed != nil {
+		info = fill(info, *r.seen.Failed)
+	}
+	r.seen.Failed = &info
+	r.closing(resp)
+	for _, usage := range [...][]byte{e.usage, jsonscan.Get(e.failure, "usage")} {
+		r.report(present(usage))
+	}
+	if !empty(resp.output) {
+		r.seen.Result, r.seen.Executed = true, true
+	}
+}
+
+func firstOf(a, b []byte) []byte {
+	if a != nil {
+		return a
+	}
+	return b
+}

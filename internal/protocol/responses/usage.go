@@ -1,0 +1,63 @@
+package responses
+
+import (
+	"math"
+	"strconv"
+
+	"rubicon/internal/jsonscan"
+	"rubicon/internal/price"
+)
+
+// readUsage reads a usage object. ok is false when it names no count at all:
+// then nothing is reported.
+func readUsage(raw []byte) (u price.Usage, ok bool) {
+	var input, cached, written, output int64
+	m := jsonscan.Object(raw)
+	for m.Next() {
+		switch string(m.Key()) {
+		case "input_tokens":
+			input, ok = count(m.Value(), ok)
+		case "output_tokens":
+			output, ok = count(m.Value(), ok)
+		case "input_tokens_details":
+			cached, written = readDetails(m.Value())
+		}
+	}
+	return price.Disjoint(input, cached, written, output), ok
+}
+
+func readDetails(raw []byte) (cached, written int64) {
+	m := jsonscan.Object(raw)
+	for m.Next() {
+		switch string(m.Key()) {
+		case "cached_tokens":
+			cached, _ = count(m.Value(), false)
+		case "cache_write_tokens", "cache_creation_tokens", "cache_creation_input_tokens":
+			written, _ = count(m.Value(), false)
+		}
+	}
+	return cached, written
+}
+
+// countLimit is far above every plausible count and far below an overflow in
+// any sum of them; price.Normalize flags what reaches it.
+const countLimit = 1 << 53
+
+// count reads a token count in the forms that providers write: an integer, a
+// float, or either as a string. found is true if it was or if this is one.
+func count(raw []byte, was bool) (n int64, found bool) {
+	if s, isText := jsonscan.Text(raw); isText {
+		raw = []byte(s)
+	}
+	if n, isInt := jsonscan.Int(raw); isInt {
+		return min(max(n, -countLimit), countLimit), true
+	}
+	if jsonscan.KindOf(raw) != jsonscan.KindNumber {
+		return 0, was
+	}
+	f, err := strconv.ParseFloat(string(raw), 64)
+	if err != nil && !math.IsInf(f, 0) {
+		return 0, was
+	}
+	return int64(min(max(math.Ceil(f), -countLimit), countLimit)), true
+}
