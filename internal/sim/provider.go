@@ -2,9 +2,18 @@ package sim
 
 import (
 	"context"
-	"net"
+	"fmt"
 	"net/http"
+	"slices"
+	"sort"
+	"sync"
 	"time"
+)
+
+// keptCalls and keptResponses bound what a provider remembers: the oldest go first.
+const (
+	keptCalls     = 10_000
+	keptResponses = 10_000
 )
 
 // Options of a provider; the zero value is good.
@@ -18,9 +27,9 @@ type Options struct {
 
 // Call is one request as it came in, and what became of it.
 type Call struct {
-	N      int         `json:"n"`   // number of the call of its script, from 1
-	Key    string      `json:"key"` // name of the script that played
-	Model  string      `json:"model"`
+	N      int         `json:"n"`             // number of the call of its script, from 1
+	Key    string      `json:"key,omitempty"` // name of the script that played; empty: a default answer
+	Model  string      `json:"model,omitempty"`
 	Method string      `json:"method"`
 	Path   string      `json:"path"`
 	Query  string      `json:"query,omitempty"`
@@ -31,43 +40,197 @@ type Call struct {
 	At     time.Time   `json:"at"`             // request read
 	Gone   time.Time   `json:"gone,omitzero"`  // the peer left while the script was still playing
 	Done   time.Time   `json:"done,omitzero"`  // the script had ended, for whatever reason
-	Err    string      `json:"err,omitempty"`  // the script could not be played as written
 	Sent   int64       `json:"sent,omitempty"` // bytes of the answer's body that were written
+	Err    string      `json:"err,omitempty"`  // what could not be played as written
 }
 
 // Provider plays scripts. It is safe for concurrent use.
-type Provider struct{ opts Options }
+type Provider struct {
+	seed string
+
+	mu        sync.Mutex
+	tracks    map[string]*track
+	calls     []*Call
+	total     int                // calls since Reset, forgotten ones included
+	conns     int                // connections so far
+	responses map[string]*object // by id; nil: deleted
+	order     []string           // of responses
+	changed   chan struct{}      // closed and replaced whenever calls change
+}
+
+// track is a script and how often it played.
+type track struct {
+	script Script
+	n      int
+}
 
 // New makes a provider. Scripts that do not pass Check panic: they are constants of a test or were loaded.
-func New(opts Options) *Provider { return &Provider{opts: opts} }
+func New(opts Options) *Provider {
+	p := &Provider{seed: opts.Seed, tracks: map[string]*track{}, responses: map[string]*object{}, changed: make(chan struct{})}
+	for key, s := range opts.Scripts {
+		if err := p.Script(key, s); err != nil {
+			panic(err.Error())
+		}
+	}
+	return p
+}
 
 // Script sets what a model does from its next call on; its call count starts again.
-func (p *Provider) Script(key string, s Script) error { return nil }
+func (p *Provider) Script(key string, s Script) error {
+	if err := s.Check(); err != nil {
+		return fmt.Errorf("sim: script %q: %w", key, err)
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.tracks[key] = &track{script: s}
+	return nil
+}
+
+// Scripts gives the scripts that are set.
+func (p *Provider) Scripts() map[string]Script {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	out := make(map[string]Script, len(p.tracks))
+	for key, t := range p.tracks {
+		out[key] = t.script
+	}
+	return out
+}
 
 // Calls gives the calls so far of a model or script name, in order; "" gives all.
-func (p *Provider) Calls(model string) []Call { return nil }
+func (p *Provider) Calls(model string) []Call {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	out := []Call{}
+	for _, c := range p.calls {
+		if model == "" || c.Model == model || c.Key == model {
+			out = append(out, *c)
+		}
+	}
+	return out
+}
 
-// Reset forgets the calls and starts all counts again; scripts stay.
-func (p *Provider) Reset() {}
+// Reset forgets calls and stored responses and starts all counts again; scripts stay.
+func (p *Provider) Reset() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.calls, p.total, p.responses, p.order = nil, 0, map[string]*object{}, nil
+	for _, t := range p.tracks {
+		t.n = 0
+	}
+	p.notify()
+}
 
 // WaitCalls waits until n calls for the model ("" = any) came in and gives them.
 func (p *Provider) WaitCalls(ctx context.Context, model string, n int) ([]Call, error) {
-	return nil, nil
+	return p.wait(ctx, model, n, func(Call) bool { return true })
 }
 
 // WaitDone waits until n calls for the model ("" = any) came in and have ended, and gives them.
 func (p *Provider) WaitDone(ctx context.Context, model string, n int) ([]Call, error) {
-	return nil, nil
+	return p.wait(ctx, model, n, func(c Call) bool { return !c.Done.IsZero() })
 }
 
-// ServeHTTP serves one request on a server that can be hijacked (HTTP/1), and the connection's further ones.
-func (p *Provider) ServeHTTP(w http.ResponseWriter, r *http.Request) {}
+func (p *Provider) wait(ctx context.Context, model string, n int, counts func(Call) bool) ([]Call, error) {
+	for {
+		p.mu.Lock()
+		changed := p.changed
+		p.mu.Unlock()
+		calls := p.Calls(model)
+		calls = slices.DeleteFunc(calls, func(c Call) bool { return !counts(c) })
+		if len(calls) >= n {
+			return calls, nil
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return calls, fmt.Errorf("sim: %d of %d calls for %q: %w", len(calls), n, model, context.Cause(ctx))
+		}
+	}
+}
 
-// Serve accepts connections until ctx ends, then closes them all and returns when every one is done.
-func (p *Provider) Serve(ctx context.Context, l net.Listener) error { return nil }
+// notify wakes those who wait. The caller holds p.mu.
+func (p *Provider) notify() {
+	close(p.changed)
+	p.changed = make(chan struct{})
+}
 
-// ServeRefusing accepts connections and resets each at once, until ctx ends.
-func ServeRefusing(ctx context.Context, l net.Listener) error { return nil }
+// begin records a call and gives the steps that it plays; none: no script is for it. total is its number of all.
+func (p *Provider) begin(q request, conn int) (c *Call, steps []Step, total int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	u := q.http.URL
+	c = &Call{Model: q.model, Method: q.http.Method, Path: u.Path, Query: u.RawQuery, Host: q.http.Host, Conn: conn,
+		Header: q.http.Header, Body: string(q.body), At: time.Now()}
+	for _, key := range q.scriptKeys() {
+		if t := p.tracks[key]; t != nil {
+			t.n++
+			c.Key, c.N = key, t.n
+			steps = t.script.Calls[min(t.n, len(t.script.Calls))-1]
+			break
+		}
+	}
+	p.total++
+	p.calls = append(p.calls, c)
+	if len(p.calls) > keptCalls {
+		p.calls = slices.Delete(p.calls, 0, len(p.calls)-keptCalls)
+	}
+	p.notify()
+	return c, steps, p.total
+}
 
-// DeadAddr gives a loopback address where nobody listens, for dial failures.
-func DeadAddr() (string, error) { return "", nil }
+// finish records how a call ended.
+func (p *Provider) finish(c *Call, sent int64, gone bool, problem string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	c.Done, c.Sent, c.Err = time.Now(), sent, problem
+	if gone {
+		c.Gone = c.Done
+	}
+	p.notify()
+}
+
+// keep remembers a response for later reading.
+func (p *Provider) keep(id string, o object) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if _, known := p.responses[id]; !known {
+		p.order = append(p.order, id)
+	}
+	p.responses[id] = &o
+	if len(p.order) > keptResponses {
+		delete(p.responses, p.order[0])
+		p.order = p.order[1:]
+	}
+}
+
+func (p *Provider) stored(id string) (o object, deleted bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	r, known := p.responses[id]
+	if r == nil {
+		return nil, known
+	}
+	return *r, false
+}
+
+func (p *Provider) remove(id string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if _, known := p.responses[id]; !known {
+		p.order = append(p.order, id)
+	}
+	p.responses[id] = nil
+}
+
+// modelNames lists the models that have a script.
+func (p *Provider) modelNames() []string {
+	names := []string{}
+	for key := range p.Scripts() {
+		if key != "*" && !isCallKey(key) {
+			names = append(names, key)
+		}
+	}
+	sort.Strings(names)
+	return names
+}

@@ -1,0 +1,154 @@
+package sim
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+)
+
+// object is a JSON object that keeps its keys in order, because providers do and recordings should read well.
+type object []member
+
+type member struct {
+	key   string
+	value any // anything that encoding/json takes, object and json.RawMessage included
+}
+
+// obj makes an object of alternating keys and values.
+func obj(keysAndValues ...any) object {
+	o := make(object, 0, len(keysAndValues)/2)
+	for i := 0; i < len(keysAndValues); i += 2 {
+		o = append(o, member{keysAndValues[i].(string), keysAndValues[i+1]})
+	}
+	return o
+}
+
+func (o object) MarshalJSON() ([]byte, error) {
+	var b bytes.Buffer
+	b.WriteByte('{')
+	for i, m := range o {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		b.Write(jsonText(m.key))
+		b.WriteByte(':')
+		v, err := marshal(m.value)
+		if err != nil {
+			return nil, err
+		}
+		b.Write(v)
+	}
+	b.WriteByte('}')
+	return b.Bytes(), nil
+}
+
+// with gives a copy in which key has the value, in its place or at the end.
+func (o object) with(key string, value any) object {
+	out := append(object(nil), o...)
+	for i := range out {
+		if out[i].key == key {
+			out[i].value = value
+			return out
+		}
+	}
+	return append(out, member{key, value})
+}
+
+// merge lays the members of over onto o: objects merge deeply, everything else replaces.
+func (o object) merge(over object) object {
+	for _, m := range over {
+		if sub, ok := m.value.(object); ok {
+			if old, ok := o.get(m.key).(object); ok {
+				o = o.with(m.key, old.merge(sub))
+				continue
+			}
+		}
+		o = o.with(m.key, m.value)
+	}
+	return o
+}
+
+func (o object) get(key string) any {
+	for _, m := range o {
+		if m.key == key {
+			return m.value
+		}
+	}
+	return nil
+}
+
+// marshal is json.Marshal without the HTML escapes that no provider writes.
+func marshal(v any) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		return nil, err
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
+}
+
+// jsonText marshals what cannot fail: values that this package built of plain types.
+func jsonText(v any) json.RawMessage {
+	b, err := marshal(v)
+	if err != nil {
+		panic("sim: " + err.Error())
+	}
+	return b
+}
+
+// parseOrdered reads JSON into object, []any, json.Number, string, bool and nil.
+func parseOrdered(raw []byte) (any, error) {
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber()
+	return parseValue(d)
+}
+
+func parseValue(d *json.Decoder) (any, error) {
+	t, err := d.Token()
+	if err != nil {
+		return nil, err
+	}
+	delim, ok := t.(json.Delim)
+	if !ok {
+		return t, nil
+	}
+	if delim == '[' {
+		return parseList(d)
+	}
+	return parseObject(d)
+}
+
+func parseList(d *json.Decoder) (any, error) {
+	list := []any{}
+	for d.More() {
+		v, err := parseValue(d)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, v)
+	}
+	_, err := d.Token()
+	return list, err
+}
+
+func parseObject(d *json.Decoder) (any, error) {
+	o := object{}
+	for d.More() {
+		k, err := d.Token()
+		if err != nil {
+			return nil, err
+		}
+		key, ok := k.(string)
+		if !ok {
+			return nil, fmt.Errorf("key %v is no string", k)
+		}
+		v, err := parseValue(d)
+		if err != nil {
+			return nil, err
+		}
+		o = append(o, member{key, v})
+	}
+	_, err := d.Token()
+	return o, err
+}

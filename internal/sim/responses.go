@@ -1,0 +1,229 @@
+package sim
+
+import (
+	"slices"
+)
+
+// responsesVoice speaks the Responses API.
+type responsesVoice struct {
+	scene
+	id    string
+	model string
+	tier  string
+	seq   int
+	items []*item
+}
+
+func (v *responsesVoice) event(s Step) ([]frame, *reply) {
+	switch s.Do {
+	case "created", "queued", "in_progress":
+		return v.lifecycle(s), nil
+	case "completed", "incomplete", "failed":
+		return v.terminal(s)
+	case "error":
+		return v.errorEvent(s)
+	case "item", "tool":
+		return v.open(s), nil
+	case "text", "huge", "refusal", "reasoning", "args":
+		return v.delta(s), nil
+	case "part", "text_done", "args_done", "reasoning_done", "part_done", "item_done", "progress":
+		return v.detail(s), nil
+	case "keepalive", "ping":
+		return v.heartbeat(s), nil
+	case "comment":
+		return []frame{{comment: true, data: s.Text}}, nil
+	case "event":
+		return []frame{{name: s.Name, data: v.q.fill(*s.Data)}}, nil
+	}
+	return nil, nil // signature, finish, usage, done: not in this protocol
+}
+
+// say makes the frame of an event and counts it. rest are the members behind the type.
+func (v *responsesVoice) say(s Step, kind string, rest object) frame {
+	f := v.frame(s, kind, rest)
+	if s.Seq != nil {
+		v.seq = *s.Seq
+	}
+	v.seq++
+	return f
+}
+
+func (v *responsesVoice) frame(s Step, kind string, rest object) frame {
+	seq := v.seq
+	if s.Seq != nil {
+		seq = *s.Seq
+	}
+	e := slices.Concat(obj("type", kind, "sequence_number", seq), rest)
+	return frame{name: kind, data: v.finished(s, e)}
+}
+
+func (v *responsesVoice) lifecycle(s Step) []frame {
+	if s.ID != "" {
+		v.id = s.ID
+	}
+	if s.Model != "" {
+		v.model = s.Model
+	}
+	if s.Tier != "" {
+		v.tier = s.Tier
+	}
+	status := "in_progress"
+	if s.Do == "queued" {
+		status = "queued"
+	}
+	o := v.object(status)
+	if s.Usage != nil {
+		o = o.with("usage", responsesUsage(s.Usage))
+	}
+	return []frame{v.say(s, "response."+s.Do, obj("response", o))}
+}
+
+// terminal is the event that ends the response, and the object that a request without stream gets instead.
+func (v *responsesVoice) terminal(s Step) ([]frame, *reply) {
+	if s.Tier != "" {
+		v.tier = s.Tier
+	}
+	o := v.object(s.Do).with("output", v.outputOf(s)).with("usage", responsesUsage(s.Usage))
+	switch s.Do {
+	case "completed":
+		o = o.with("completed_at", v.now.Unix())
+	case "incomplete":
+		reason := s.Finish
+		if reason == "" {
+			reason = "max_output_tokens"
+		}
+		o = o.with("incomplete_details", obj("reason", reason))
+	case "failed":
+		e, _ := openaiError(s)
+		failure := obj("code", e.get("code"), "message", e.get("message"))
+		if s.ErrorType != "" {
+			failure = failure.with("type", s.ErrorType)
+		}
+		o = o.with("error", retryable(s, failure))
+	}
+	if v.tier == "" {
+		o = o.with("service_tier", "default")
+	}
+	f := v.say(s, "response."+s.Do, obj("response", o))
+	whole := o
+	if tree, err := parseOrdered([]byte(f.data)); err == nil {
+		whole, _ = tree.(object).get("response").(object) // with the step's changes
+	}
+	v.keep(v.id, whole)
+	return []frame{f}, &reply{status: 200, body: jsonText(whole)}
+}
+
+// outputOf is what the response holds at its end: a failed one nothing unless the step says so.
+func (v *responsesVoice) outputOf(s Step) any {
+	if string(s.Output) != "true" && s.Output != nil {
+		return s.Output
+	}
+	if s.Do == "failed" && s.Output == nil {
+		return []any{}
+	}
+	return v.output()
+}
+
+func (v *responsesVoice) errorEvent(s Step) ([]frame, *reply) {
+	e, status := openaiError(s)
+	rest := obj("error", obj("type", e.get("type"), "code", e.get("code"), "message", e.get("message"), "param", nil))
+	if s.Flat {
+		rest = obj("code", e.get("code"), "message", e.get("message"), "param", nil)
+	}
+	if s.Retryable != nil {
+		if s.Flat {
+			rest = retryable(s, rest)
+		} else {
+			rest = obj("error", retryable(s, rest.get("error").(object)))
+		}
+	}
+	if s.Usage != nil {
+		rest = rest.with("usage", responsesUsage(s.Usage))
+	}
+	return []frame{v.say(s, "error", rest)}, &reply{status: status, body: []byte(v.q.fill(string(jsonText(obj("error", e)))))}
+}
+
+func (v *responsesVoice) heartbeat(s Step) []frame {
+	if s.Do == "ping" {
+		return []frame{{name: "ping", data: v.finished(s, obj("type", "ping"))}}
+	}
+	return []frame{v.say(s, "keepalive", nil)}
+}
+
+func (v *responsesVoice) failure(s Step) reply {
+	e, status := openaiError(s)
+	return reply{status: status, body: []byte(v.finished(s, obj("error", e)))}
+}
+
+// expand is a whole answer: reasoning, hosted and own calls, the message, in that order as models write them.
+func (v *responsesVoice) expand(s Step) []Step {
+	steps := []Step{{Do: "created", ID: s.ID, Model: s.Model}, InProgress()}
+	if s.Reasoning != "" {
+		steps = append(steps, Item("reasoning"), Step{Do: "part"})
+		for _, p := range pieces(s.Reasoning, s.Pieces) {
+			steps = append(steps, Reasoning(p))
+		}
+		steps = append(steps, ReasoningDone(), PartDone(), ItemDone())
+	}
+	for _, t := range s.Tools {
+		steps = append(steps, v.expandTool(t, s.Pieces)...)
+	}
+	switch {
+	case s.Refusal != "":
+		steps = append(steps, expandMessage("refusal", s.Refusal, s.Pieces)...)
+	case s.Text != "" || len(s.Tools) == 0:
+		steps = append(steps, expandMessage("text", s.Text, s.Pieces)...)
+	}
+	end := Step{Do: "completed", Usage: s.Usage, Output: s.Output, Tier: s.Tier, Set: s.Set}
+	if s.Finish != "" && s.Finish != "stop" {
+		end.Do, end.Finish = "incomplete", s.Finish
+	}
+	if end.Usage == nil {
+		end.Usage = defaultUsage()
+	}
+	return append(steps, end)
+}
+
+func expandMessage(word, text string, n int) []Step {
+	first := Part()
+	if word == "refusal" {
+		first.Kind = "refusal"
+	}
+	steps := []Step{Item("message"), first}
+	for _, p := range pieces(text, n) {
+		steps = append(steps, Step{Do: word, Text: p})
+	}
+	return append(steps, TextDone(), PartDone(), ItemDone())
+}
+
+func (v *responsesVoice) expandTool(t ToolCall, n int) []Step {
+	kind := t.Kind
+	if kind == "" {
+		kind = "function_call"
+	}
+	steps := []Step{{Do: "item", Kind: kind, Name: t.Name, ID: t.ID}}
+	switch kind {
+	case "function_call", "custom_tool_call":
+		for _, p := range pieces(t.Args, n) {
+			steps = append(steps, Args(p))
+		}
+		return append(steps, ArgsDone(), ItemDone())
+	case "web_search_call", "file_search_call":
+		steps = append(steps, progress("in_progress"), progress("searching"), progress("completed"))
+	case "image_generation_call":
+		steps = append(steps, progress("in_progress"), progress("generating"), progress("completed"))
+	case "code_interpreter_call":
+		steps = append(steps, progress("in_progress"), Args(t.Args), ArgsDone(), progress("interpreting"), progress("completed"))
+	case "mcp_call":
+		steps = append(steps, progress("in_progress"), Args(t.Args), ArgsDone(), progress("completed"))
+	}
+	done := ItemDone()
+	done.Text = t.Result
+	return append(steps, done)
+}
+
+// progress is response.<kind>.<state> of the open hosted call.
+func progress(state string) Step { return Step{Do: "progress", Name: state} }
+
+// defaultUsage is what an answer reports when the script does not care.
+func defaultUsage() *Usage { return Tokens(10, 0, 5) }
