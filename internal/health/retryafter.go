@@ -1,0 +1,124 @@
+package health
+
+import (
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+)
+
+const (
+	// absurd is beyond what any provider's window lasts. Cooldowns are capped
+	// far lower; this only tells an answer from nonsense.
+	absurd = 31 * 24 * time.Hour
+
+	resetPrefix     = "x-ratelimit-reset"
+	remainingPrefix = "x-ratelimit-remaining"
+
+	// Numbers from here on are moments since 1970, in seconds or milliseconds:
+	// as durations they would be absurd.
+	epochSeconds = 1e9
+	epochMillis  = 1e12
+)
+
+// ParseRetryAfter reads how long upstream asks to wait: retry-after-ms, else
+// Retry-After (seconds, decimals too, or an HTTP date), else, only where
+// neither is there, the x-ratelimit-reset family (durations such as "6m0s",
+// seconds, moments). Zero, negative, past and absurd values are ignored.
+func ParseRetryAfter(h http.Header, now time.Time) (time.Duration, bool) {
+	ms, after := first(h, "Retry-After-Ms"), first(h, "Retry-After")
+	if n, ok := number(ms); ok {
+		if d, sane := within(n / 1000); sane {
+			return d, true
+		}
+	}
+	if ms != "" || after != "" {
+		return retryAfter(after, now)
+	}
+	return reset(h, now)
+}
+
+func retryAfter(value string, now time.Time) (time.Duration, bool) {
+	if n, ok := number(value); ok {
+		return within(n)
+	}
+	if at, err := http.ParseTime(value); err == nil {
+		return until(at, now)
+	}
+	return 0, false
+}
+
+// reset reads the x-ratelimit-reset family. Several limits may be told; those
+// with nothing remaining are the ones that were hit, and the longest of them
+// counts. Where that is not told, the shortest is the careful guess: a cooldown
+// too short costs one more 429, one too long a channel.
+func reset(h http.Header, now time.Time) (time.Duration, bool) {
+	var hit, least time.Duration
+	for name, values := range h {
+		suffix, ok := strings.CutPrefix(strings.ToLower(name), resetPrefix)
+		if !ok || len(values) == 0 {
+			continue
+		}
+		d, ok := resetValue(strings.TrimSpace(values[0]), now)
+		if !ok {
+			continue
+		}
+		if least == 0 || d < least {
+			least = d
+		}
+		if left, told := number(first(h, remainingPrefix+suffix)); told && left == 0 {
+			hit = max(hit, d)
+		}
+	}
+	if hit > 0 {
+		return hit, true
+	}
+	return least, least > 0
+}
+
+func resetValue(value string, now time.Time) (time.Duration, bool) {
+	n, ok := number(value)
+	switch {
+	case ok && n >= epochMillis:
+		return until(time.UnixMilli(int64(min(n, 1e15))), now)
+	case ok && n >= epochSeconds:
+		return until(time.Unix(int64(n), 0), now)
+	case ok:
+		return within(n)
+	}
+	if d, err := time.ParseDuration(value); err == nil && d > 0 && d <= absurd {
+		return d, true
+	}
+	if at, err := time.Parse(time.RFC3339, value); err == nil {
+		return until(at, now)
+	}
+	return 0, false
+}
+
+func until(at, now time.Time) (time.Duration, bool) {
+	if d := at.Sub(now); d > 0 && d <= absurd {
+		return d, true
+	}
+	return 0, false
+}
+
+// within makes a duration of seconds, if it is one.
+func within(seconds float64) (time.Duration, bool) {
+	if seconds <= 0 || seconds > absurd.Seconds() {
+		return 0, false
+	}
+	d := time.Duration(seconds * float64(time.Second))
+	return d, d > 0
+}
+
+// number reads digits with at most one point: no sign, exponent, NaN or
+// infinity.
+func number(s string) (float64, bool) {
+	if s == "" || len(s) > 40 || strings.Trim(s, "0123456789.") != "" {
+		return 0, false
+	}
+	n, err := strconv.ParseFloat(s, 64)
+	return n, err == nil
+}
+
+func first(h http.Header, name string) string { return strings.TrimSpace(h.Get(name)) }
