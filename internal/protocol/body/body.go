@@ -11,6 +11,7 @@ package body
 
 import (
 	"bytes"
+	"errors"
 	"strings"
 
 	"rubicon/internal/fault"
@@ -76,7 +77,11 @@ func read(body []byte, keys []Key, path string) (Members, *fault.Error) {
 		}
 	}
 	if err := m.Err(); err != nil {
-		return out, fault.New(fault.InvalidJSON, "").WithCause(err)
+		what := "The request body is not valid JSON."
+		if errors.Is(err, jsonscan.ErrNotObject) {
+			what = "The request body must be one JSON object."
+		}
+		return out, fault.New(fault.InvalidJSON, what).WithCause(err)
 	}
 	return out, out.complete(bad, path)
 }
@@ -85,7 +90,7 @@ func read(body []byte, keys []Key, path string) (Members, *fault.Error) {
 func (m Members) complete(bad *fault.Error, path string) *fault.Error {
 	for i, k := range m.keys {
 		if bad == nil && k.Required && m.raw[i] == nil {
-			bad = fault.Newf(fault.InvalidRequest, "%q is required.", k.Name).WithParam(path + k.Name)
+			bad = fault.Newf(fault.InvalidRequest, "The parameter '%s' is required.", k.Name).WithParam(path + k.Name)
 		}
 	}
 	return bad
@@ -105,11 +110,11 @@ func find(keys []Key, name []byte) int {
 func check(k Key, name, value []byte, again bool) string {
 	switch {
 	case string(name) != k.Name:
-		return "A parameter differs from \"" + k.Name + "\" in case only."
+		return "The parameter '" + k.Name + "' must be written in exactly this case."
 	case again:
-		return "\"" + k.Name + "\" occurs more than once."
+		return "The parameter '" + k.Name + "' is given more than once."
 	case !k.Type.holds(value):
-		return "\"" + k.Name + "\" must be " + k.Type.String() + "."
+		return "The parameter '" + k.Name + "' must be " + k.Type.String() + "."
 	}
 	return ""
 }
