@@ -32,12 +32,14 @@ func Protocol() protocol.Protocol {
 	}
 }
 
-// Embeddings is the Embeddings API: never streamed, input tokens only. Its Name
-// is that of the channels which serve it; its Path tells it from Protocol.
+// Embeddings is the Embeddings API, served by the same channels: never
+// streamed, input tokens only.
 func Embeddings() protocol.Protocol {
 	return protocol.Protocol{
-		Name:         Name,
+		Name:         "embeddings",
 		Path:         "/embeddings",
+		Speaks:       Name,
+		NoOutput:     true,
 		ParseRequest: ParseEmbeddings,
 		Upstream:     UpstreamEmbeddings,
 		NewReader:    newNoStream,

@@ -126,6 +126,7 @@ func (c *chunk) failure() protocol.FailureInfo {
 			info.Code = strconv.FormatInt(n, 10)
 		}
 	}
+	info.RetryAfter = max(protocol.Delay(c.err), protocol.Delay(c.data))
 	return info
 }
 

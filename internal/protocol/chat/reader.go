@@ -156,6 +156,7 @@ func (r *reader) fail(c *chunk, l *look) {
 	info := c.failure()
 	if l.failure != nil && info.Code == "" && info.Message == "" {
 		info, _ = classify.Body(l.failure)
+		info.RetryAfter = protocol.Delay(l.failure)
 	}
 	r.seen.Failed = &info
 	if l.output {

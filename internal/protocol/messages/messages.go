@@ -31,13 +31,14 @@ func Protocol() protocol.Protocol {
 	}
 }
 
-// CountTokens counts the tokens of a Messages request; nothing is streamed and
-// nothing is held or charged for it. Its Name is that of the channels which
-// serve it; its Path tells it from Protocol.
+// CountTokens counts the tokens of a Messages request, on the same channels.
+// It is not streamed, and nothing is held or charged for it.
 func CountTokens() protocol.Protocol {
 	return protocol.Protocol{
-		Name:         Name,
+		Name:         "count_tokens",
 		Path:         "/messages/count_tokens",
+		Speaks:       Name,
+		NoOutput:     true,
 		ParseRequest: ParseCountTokens,
 		Upstream:     Upstream,
 		NewReader:    NewReader,

@@ -155,6 +155,7 @@ func (r *reader) fail(e *event) {
 	if e.err == nil && info.Type == "error" {
 		info.Type = "" // the event's own type, not the error's
 	}
+	info.RetryAfter = max(protocol.Delay(e.err), protocol.Delay(e.data))
 	r.seen.Failed = &info
 	r.usage(e.usage)
 	if usage := jsonscan.Get(e.err, "usage"); jsonscan.KindOf(usage) == jsonscan.KindObject {

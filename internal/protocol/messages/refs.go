@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"strconv"
 
+	"rubicon/internal/fault"
 	"rubicon/internal/jsonscan"
 	"rubicon/internal/protocol"
 )
@@ -27,51 +28,60 @@ var sealedIn = [...]struct{ typ, member string }{
 	{"compaction", "encrypted_content"},
 }
 
-func readContainer(r *protocol.Request, raw []byte) {
+// refs collects what a request names.
+type refs struct {
+	r   *protocol.Request
+	bad *fault.Error
+}
+
+func (r *refs) container(raw []byte) {
 	if raw == nil {
 		return
 	}
 	if raw[0] == '"' {
-		ref(r, protocol.KindContainer, raw, "container")
+		r.ref(protocol.KindContainer, raw, "container")
 		return
 	}
 	m := jsonscan.Object(raw)
 	for m.Next() {
 		if is(m.Key(), "id") {
-			ref(r, protocol.KindContainer, m.Value(), "container.id")
+			r.ref(protocol.KindContainer, m.Value(), "container.id")
 		}
 	}
 }
 
-func readMessages(r *protocol.Request, raw []byte) {
+func (r *refs) messages(raw []byte) {
 	el := jsonscan.Array(raw)
 	for i := 0; el.Next(); i++ {
 		m := jsonscan.Object(el.Value())
 		for m.Next() {
 			if is(m.Key(), "content") {
-				readContent(r, m.Value(), "messages["+strconv.Itoa(i)+"].content", maxNesting)
+				r.content(m.Value(), "messages["+strconv.Itoa(i)+"].content", maxNesting)
 			}
 		}
 	}
 }
 
-// readContent reads a list of blocks, or one.
-func readContent(r *protocol.Request, raw []byte, at string, depth int) {
+// content reads a list of blocks, or one. What nests too deep to be read may
+// not travel up.
+func (r *refs) content(raw []byte, at string, depth int) {
 	switch {
-	case raw == nil || depth == 0:
+	case raw == nil || raw[0] != '{' && raw[0] != '[':
+	case depth == 0:
+		r.bad = fault.New(fault.InvalidRequest, "The content is nested too deep.").WithParam(at)
 	case raw[0] == '{':
-		readBlockRefs(r, raw, at, depth)
+		r.block(raw, at, depth)
 	case raw[0] == '[':
 		el := jsonscan.Array(raw)
 		for i := 0; el.Next(); i++ {
 			if el.Value()[0] == '{' {
-				readBlockRefs(r, el.Value(), at+"["+strconv.Itoa(i)+"]", depth)
+				r.block(el.Value(), at+"["+strconv.Itoa(i)+"]", depth)
 			}
 		}
 	}
 }
 
-func readBlockRefs(r *protocol.Request, raw []byte, at string, depth int) {
+func (r *refs) block(raw []byte, at string, depth int) {
 	types := typesOf(raw)
 	attached := false
 	m := jsonscan.Object(raw)
@@ -79,45 +89,45 @@ func readBlockRefs(r *protocol.Request, raw []byte, at string, depth int) {
 		key, v := m.Key(), m.Value()
 		switch {
 		case is(key, "source"):
-			attached = readSource(r, v, at+".source", depth) || attached
+			attached = r.source(v, at+".source", depth) || attached
 		case is(key, "content"):
-			readContent(r, v, at+".content", depth-1)
+			r.content(v, at+".content", depth-1)
 		case is(key, "file_id") && types.has("container_upload"):
 			attached = true
-			ref(r, protocol.KindFile, v, at+".file_id")
+			r.ref(protocol.KindFile, v, at+".file_id")
 		}
 		for _, s := range sealedIn {
 			if is(key, s.member) && types.has(s.typ) {
-				sealedRef(r, v, at+"."+s.member)
+				r.sealed(v, at+"."+s.member)
 			}
 		}
 	}
 	for _, typ := range attachments {
 		if attached && types.has(typ) {
-			r.Attachments++
+			r.r.Attachments++
 			return
 		}
 	}
 }
 
-// readSource reads where a block's bytes come from: a file's id, base64 that is
+// source reads where a block's bytes come from: a file's id, base64 that is
 // not billed by its bytes, an address, or content of the body's own, which is no
 // attachment.
-func readSource(r *protocol.Request, raw []byte, at string, depth int) (attached bool) {
+func (r *refs) source(raw []byte, at string, depth int) (attached bool) {
 	types := typesOf(raw)
 	m := jsonscan.Object(raw)
 	for m.Next() {
 		key, v := m.Key(), m.Value()
 		switch {
 		case is(key, "file_id"):
-			ref(r, protocol.KindFile, v, at+".file_id")
+			r.ref(protocol.KindFile, v, at+".file_id")
 			attached = true
 		case is(key, "content"):
-			readContent(r, v, at+".content", depth-1)
+			r.content(v, at+".content", depth-1)
 		case is(key, "url"):
 			attached = true
 		case is(key, "data") && types.has("base64") && v[0] == '"':
-			r.BilledBytes -= int64(len(v) - 2)
+			r.r.BilledBytes -= int64(len(v) - 2)
 			attached = true
 		}
 	}
@@ -146,15 +156,15 @@ func (t blockTypes) has(typ string) bool {
 	return false
 }
 
-func ref(r *protocol.Request, kind string, raw []byte, param string) {
+func (r *refs) ref(kind string, raw []byte, param string) {
 	if id, _ := jsonscan.Text(raw); id != "" {
-		r.Refs = append(r.Refs, protocol.Ref{Kind: kind, ID: id, Param: param})
+		r.r.Refs = append(r.r.Refs, protocol.Ref{Kind: kind, ID: id, Param: param})
 	}
 }
 
-func sealedRef(r *protocol.Request, raw []byte, param string) {
+func (r *refs) sealed(raw []byte, param string) {
 	if s, _ := jsonscan.Text(raw); s != "" {
-		r.Refs = append(r.Refs, protocol.Ref{Kind: protocol.KindSealed, ID: protocol.Seal(s), Param: param})
+		r.r.Refs = append(r.r.Refs, protocol.Ref{Kind: protocol.KindSealed, ID: protocol.Seal(s), Param: param})
 	}
 }
 

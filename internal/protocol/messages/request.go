@@ -45,10 +45,11 @@ func ParseRequest(b []byte) (protocol.Request, *fault.Error) {
 		BilledBytes: int64(len(b)),
 		Hosted:      hostedTools(m.Raw("tools"), m.Raw("mcp_servers")),
 	}
-	readContainer(&r, m.Raw("container"))
-	readContent(&r, m.Raw("system"), "system", maxNesting)
-	readMessages(&r, m.Raw("messages"))
-	return r, nil
+	named := refs{r: &r}
+	named.container(m.Raw("container"))
+	named.content(m.Raw("system"), "system", maxNesting)
+	named.messages(m.Raw("messages"))
+	return r, named.bad
 }
 
 // ParseCountTokens reads a count_tokens request: that of Messages, without a
@@ -67,13 +68,22 @@ func hostedTools(tools, servers []byte) (names []string) {
 	for el.Next() {
 		typ, _ := jsonscan.Text(jsonscan.Get(el.Value(), "type"))
 		if typ != "" && !runsAtClient(typ) {
-			names = append(names, strings.TrimRight(typ, "_0123456789"))
+			names = append(names, unversioned(typ))
 		}
 	}
 	if servers != nil && !empty(servers) {
 		names = append(names, "mcp")
 	}
 	return names
+}
+
+// unversioned takes the date off a tool's type: web_search_20250305.
+func unversioned(typ string) string {
+	i := strings.LastIndexByte(typ, '_')
+	if i < 0 || len(typ)-i != len("_20250305") || strings.Trim(typ[i+1:], "0123456789") != "" {
+		return typ
+	}
+	return typ[:i]
 }
 
 func runsAtClient(typ string) bool {
