@@ -21,7 +21,7 @@ func (r Record) ForCustomer(alias func(channel string) string) Record {
 		a := &r.Attempts[i]
 		a.Channel = rename(a.Channel)
 		a.Credential, a.Cost, a.UpstreamRequestID = "", 0, ""
-		a.forCustomer = true
+		a.ForCustomer = true
 	}
 	r.Decisions = slices.Clone(r.Decisions)
 	for i := range r.Decisions {
@@ -42,7 +42,7 @@ type attemptJSON Attempt
 // MarshalJSON leaves out what is the operator's, if the attempt was made for
 // a customer: absent, not empty.
 func (a Attempt) MarshalJSON() ([]byte, error) {
-	if !a.forCustomer {
+	if !a.ForCustomer {
 		return json.Marshal(attemptJSON(a))
 	}
 	// The shallower field of a name wins, and a nil one is left out.
@@ -71,7 +71,7 @@ func (r Record) normal() Record {
 		r.Usage.Flags = []string{}
 	}
 	if r.Usage.Source == "" {
-		r.Usage.Source = "none"
+		r.Usage.Source = SourceNone
 	}
 	r.StartedAt, r.FinishedAt = milliseconds(r.StartedAt), milliseconds(r.FinishedAt)
 	r.Attempts = slices.Clone(r.Attempts)

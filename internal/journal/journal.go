@@ -24,34 +24,81 @@ type Journal struct {
 // New makes the journal of db.
 func New(db *store.DB, now func() time.Time) *Journal { return &Journal{db: db, now: now} }
 
-// Begin records a request that starts to run, with its Billing and Node.
-// StartedAt is now if it is not set.
-func (j *Journal) Begin(tx *store.Tx, r Record) error {
-	r.Outcome = OutcomeRunning
-	return j.put(tx, insertRequest, r)
+// Prepared is a record made ready to be written. Preparing it ahead keeps the
+// encoding off the writer, which all requests share.
+type Prepared struct {
+	record Record
+	body   string
 }
 
-// Finish writes the final record. A record that is final already stays as it
-// is: of two that finish one request, the ledger refuses the later one, and
-// where there is no money it makes no difference. FinishedAt is now if it is
-// not set.
-func (j *Journal) Finish(tx *store.Tx, r Record) error {
+// Prepare encodes a record. Its StartedAt and, if it is final, its FinishedAt
+// are now if they are not set.
+func (j *Journal) Prepare(r Record) (Prepared, error) {
+	if r.RequestID == "" {
+		return Prepared{}, fmt.Errorf("%w: no request id", ErrInvalid)
+	}
+	if r.StartedAt.IsZero() {
+		r.StartedAt = j.now()
+	}
+	if r.FinishedAt.IsZero() && final(r.Outcome) {
+		r.FinishedAt = j.now()
+	}
+	if r.Usage.Source == "" {
+		r.Usage.Source = SourceNone
+	}
+	text, err := encodeBody(r)
+	return Prepared{record: r, body: text}, err
+}
+
+// Begin records a request that starts to run, with its Billing and Node.
+func (p Prepared) Begin(tx *store.Tx) error {
+	r := p.record
+	if r.Outcome != OutcomeRunning {
+		return fmt.Errorf("%w: %s begun with outcome %q", ErrInvalid, r.RequestID, r.Outcome)
+	}
+	tx.Insert(insertRunning, r.RequestID, r.Customer, r.Key, r.ClientRequestID, r.Node, string(r.Surface), r.PublicModel,
+		r.ResponseID, toMillis(r.StartedAt), string(r.Billing), p.body)
+	return nil
+}
+
+// Finish writes the final record, whether or not it was begun. A record that
+// is final already stays as it is: of two that finish one request the ledger
+// refuses the later one, and where there is no money it makes no difference.
+func (p Prepared) Finish(tx *store.Tx) error {
+	r := p.record
 	if !final(r.Outcome) {
 		return fmt.Errorf("%w: %s finished with outcome %q", ErrInvalid, r.RequestID, r.Outcome)
 	}
-	if r.FinishedAt.IsZero() {
-		r.FinishedAt = j.now()
+	tx.Insert(insertFinal, r.RequestID, r.Customer, r.Key, r.ClientRequestID, r.Node, string(r.Surface), r.PublicModel,
+		string(r.Outcome), r.ResponseID, toMillis(r.StartedAt), toMillis(r.FinishedAt), int64(r.Charge), r.Usage.Input,
+		r.Usage.CachedInput, r.Usage.CacheWrite, r.Usage.Output, r.Usage.Source, p.body)
+	tx.Delete(deleteRunning, r.RequestID)
+	return nil
+}
+
+// Begin is Prepare and Begin in one, for records with outcome running.
+func (j *Journal) Begin(tx *store.Tx, r Record) error {
+	r.Outcome = OutcomeRunning
+	p, err := j.Prepare(r)
+	if err != nil {
+		return err
 	}
-	return j.put(tx, finishRequest, r)
+	return p.Begin(tx)
+}
+
+// Finish is Prepare and Finish in one.
+func (j *Journal) Finish(tx *store.Tx, r Record) error {
+	p, err := j.Prepare(r)
+	if err != nil {
+		return err
+	}
+	return p.Finish(tx)
 }
 
 // Reject records a request that never ran.
 func (j *Journal) Reject(tx *store.Tx, r Record) error {
 	r.Outcome = OutcomeRejected
-	if r.FinishedAt.IsZero() {
-		r.FinishedAt = j.now()
-	}
-	return j.put(tx, insertRequest, r)
+	return j.Finish(tx, r)
 }
 
 func final(o Outcome) bool {
@@ -62,30 +109,10 @@ func final(o Outcome) bool {
 	return false
 }
 
-func (j *Journal) put(tx *store.Tx, stmt store.InsertInto, r Record) error {
-	if r.RequestID == "" {
-		return fmt.Errorf("%w: no request id", ErrInvalid)
-	}
-	if r.StartedAt.IsZero() {
-		r.StartedAt = j.now()
-	}
-	if r.Usage.Source == "" {
-		r.Usage.Source = "none"
-	}
-	text, err := encodeBody(r)
-	if err != nil {
-		return err
-	}
-	tx.Insert(stmt, r.RequestID, r.Customer, r.Key, r.ClientRequestID, r.Node, string(r.Surface), r.PublicModel,
-		string(r.Outcome), r.ResponseID, toMillis(r.StartedAt), toMillis(r.FinishedAt), int64(r.Charge), r.Usage.Input,
-		r.Usage.CachedInput, r.Usage.CacheWrite, r.Usage.Output, r.Usage.Source, string(r.Billing), text)
-	return nil
-}
-
-// Progress notes how much was delivered. Callers do so at most once a second
-// per stream.
+// Progress notes how much of a running request was delivered. Callers do so at
+// most once a second per stream. For a request that does not run it is nothing.
 func (j *Journal) Progress(tx *store.Tx, id string, outputEvents, deliveredBytes int64, note string) error {
-	_, err := tx.Exec(upsertProgress, id, outputEvents, deliveredBytes, note, j.now().UnixMilli())
+	_, err := tx.Exec(updateProgress, outputEvents, deliveredBytes, note, j.now().UnixMilli(), id)
 	if err != nil {
 		return fmt.Errorf("noting the progress of %s: %w", id, err)
 	}
@@ -95,7 +122,7 @@ func (j *Journal) Progress(tx *store.Tx, id string, outputEvents, deliveredBytes
 // retainStep bounds how long one deletion keeps the writer busy.
 const retainStep = 500
 
-// Retain deletes finished records that started before the moment, in small
+// Retain deletes final records of requests that started before the moment, in small
 // steps, and tells how many. The ledger is never touched.
 func (j *Journal) Retain(ctx context.Context, before time.Time) (int, error) {
 	total := 0
@@ -110,15 +137,7 @@ func (j *Journal) Retain(ctx context.Context, before time.Time) (int, error) {
 		}
 		total += int(deleted)
 		if deleted < retainStep {
-			break
+			return total, nil
 		}
 	}
-	err := j.db.Write(ctx, func(tx *store.Tx) error {
-		_, err := tx.Exec(deleteStaleProgress)
-		return err
-	})
-	if err != nil {
-		return total, fmt.Errorf("deleting old progress: %w", err)
-	}
-	return total, nil
 }

@@ -1,28 +1,14 @@
 package journal
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
-	"strconv"
-	"strings"
+	"slices"
 	"time"
 
 	"rubicon/internal/store"
-)
-
-// Filter selects records; empty fields select all.
-type Filter struct {
-	Customer, Model, ResponseID string
-	Outcome                     Outcome
-	Since                       time.Time
-	Cursor                      string
-	Limit                       int // default 100, at most 1000
-}
-
-const (
-	defaultLimit = 100
-	maxLimit     = 1000
 )
 
 // Running is an unfinished request with what had been delivered of it.
@@ -41,23 +27,18 @@ type Progress struct {
 
 // Get reads one record, or ErrNotFound.
 func (j *Journal) Get(ctx context.Context, id string) (Record, error) {
-	var r Record
-	err := j.db.Read(ctx, func(q *store.Query) error {
-		found := false
-		err := q.Each(selectRequest, []any{id}, func(row store.Rows) (err error) {
-			found = true
-			r, err = scan(row)
-			return err
-		})
-		if err == nil && !found {
-			err = ErrNotFound
-		}
+	var found []Record
+	err := j.db.Read(ctx, func(q *store.Query) (err error) {
+		found, err = both(q, " WHERE request_id = ?", []any{id})
 		return err
 	})
+	if err == nil && len(found) == 0 {
+		err = ErrNotFound
+	}
 	if err != nil {
 		return Record{}, fmt.Errorf("reading request %s: %w", id, err)
 	}
-	return r, nil
+	return found[0], nil
 }
 
 // List reads records newest first; next is the cursor of the following page or "".
@@ -66,80 +47,83 @@ func (j *Journal) List(ctx context.Context, f Filter) (list []Record, next strin
 	if err != nil {
 		return nil, "", err
 	}
-	limit := defaultLimit
-	if f.Limit > 0 {
-		limit = min(f.Limit, maxLimit)
-	}
-	list = []Record{}
-	err = j.db.Read(ctx, func(q *store.Query) error {
-		// One more than asked tells whether there is a next page.
-		return q.Each(fmt.Sprintf(selectRequests, where), append(args, limit+1), func(row store.Rows) error {
-			r, err := scan(row)
-			list = append(list, r)
-			return err
-		})
+	// One more than asked tells whether there is a next page.
+	limit := f.limit()
+	page, args := where+" ORDER BY started_at DESC, request_id DESC LIMIT ?", append(args, limit+1)
+	err = j.db.Read(ctx, func(q *store.Query) (err error) {
+		switch {
+		case f.Outcome == OutcomeRunning:
+			list, err = runningRecords(q, page, args)
+		case f.Outcome != "":
+			list, err = finalRecords(q, page, args)
+		default:
+			list, err = both(q, page, args)
+		}
+		return err
 	})
 	if err != nil {
 		return nil, "", fmt.Errorf("listing requests: %w", err)
 	}
 	if len(list) > limit {
 		list = list[:limit]
-		last := list[limit-1]
-		next = fmt.Sprintf("%d.%s", last.StartedAt.UnixMilli(), last.RequestID)
+		next = cursorOf(list[limit-1])
 	}
 	return list, next, nil
 }
 
-func (f Filter) where() (string, []any, error) {
-	terms, args := []string{"1 = 1"}, []any{}
-	add := func(term string, value ...any) {
-		terms, args = append(terms, term), append(args, value...)
+// both reads from both tables what the same condition selects, newest first.
+func both(q *store.Query, rest string, args []any) ([]Record, error) {
+	list, err := finalRecords(q, rest, args)
+	if err != nil {
+		return nil, err
 	}
-	if f.Customer != "" {
-		add("customer = ?", f.Customer)
+	running, err := runningRecords(q, rest, args)
+	if err != nil {
+		return nil, err
 	}
-	if f.Model != "" {
-		add("public_model = ?", f.Model)
-	}
-	if f.ResponseID != "" {
-		add("response_id = ? AND response_id <> ''", f.ResponseID)
-	}
-	switch {
-	case f.Outcome == OutcomeRunning:
-		add("outcome = 'running'") // spelled out for its partial index
-	case final(f.Outcome):
-		add("outcome = ?", string(f.Outcome))
-	case f.Outcome != "":
-		return "", nil, fmt.Errorf("%w: no outcome %q", ErrInvalid, f.Outcome)
-	}
-	if !f.Since.IsZero() {
-		add("started_at >= ?", f.Since.UnixMilli())
-	}
-	if f.Cursor != "" {
-		ms, id, ok := strings.Cut(f.Cursor, ".")
-		started, err := strconv.ParseInt(ms, 10, 64)
-		if !ok || err != nil {
-			return "", nil, fmt.Errorf("%w: not a cursor of this list", ErrInvalid)
+	list = append(list, running...)
+	slices.SortFunc(list, func(a, b Record) int {
+		return cmp.Or(b.StartedAt.Compare(a.StartedAt), cmp.Compare(b.RequestID, a.RequestID))
+	})
+	return list, nil
+}
+
+func finalRecords(q *store.Query, rest string, args []any) ([]Record, error) {
+	list := []Record{}
+	err := q.Each(selectFinal+rest, args, func(row store.Rows) error {
+		var (
+			r                 Record
+			started, finished int64
+			text              string
+		)
+		err := row.Scan(&r.RequestID, &r.Customer, &r.Key, &r.ClientRequestID, &r.Node, &r.Surface, &r.PublicModel,
+			&r.Outcome, &r.ResponseID, &started, &finished, &r.Charge, &r.Usage.Input, &r.Usage.CachedInput,
+			&r.Usage.CacheWrite, &r.Usage.Output, &r.Usage.Source, &text)
+		if err != nil {
+			return err
 		}
-		add("(started_at, request_id) < (?, ?)", started, id)
+		r.StartedAt, r.FinishedAt = fromMillis(started), fromMillis(finished)
+		err = decodeBody(text, &r)
+		list = append(list, r)
+		return err
+	})
+	return list, err
+}
+
+func runningRecords(q *store.Query, rest string, args []any) ([]Record, error) {
+	running, err := runningRequests(q, rest, args)
+	list := make([]Record, len(running))
+	for i := range running {
+		list[i] = running[i].Record
 	}
-	return strings.Join(terms, " AND "), args, nil
+	return list, err
 }
 
 // Running lists the unfinished requests, oldest first.
-func (j *Journal) Running(ctx context.Context) ([]Running, error) {
-	var list []Running
-	err := j.db.Read(ctx, func(q *store.Query) error {
-		return q.Each(selectRunning, nil, func(row store.Rows) error {
-			var (
-				p  Progress
-				at int64
-			)
-			r, err := scan(row, &p.OutputEvents, &p.DeliveredBytes, &p.Note, &at)
-			p.At = fromMillis(at)
-			list = append(list, Running{r, p})
-			return err
-		})
+func (j *Journal) Running(ctx context.Context) (list []Running, err error) {
+	err = j.db.Read(ctx, func(q *store.Query) (err error) {
+		list, err = runningRequests(q, " ORDER BY started_at, request_id", nil)
+		return err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("listing running requests: %w", err)
@@ -147,22 +131,28 @@ func (j *Journal) Running(ctx context.Context) ([]Running, error) {
 	return list, nil
 }
 
-// scan reads the columns of requests and, after them, into more.
-func scan(row store.Rows, more ...any) (Record, error) {
-	var (
-		r                 Record
-		started, finished int64
-		billing, text     string
-	)
-	err := row.Scan(append([]any{&r.RequestID, &r.Customer, &r.Key, &r.ClientRequestID, &r.Node, &r.Surface, &r.PublicModel,
-		&r.Outcome, &r.ResponseID, &started, &finished, &r.Charge, &r.Usage.Input, &r.Usage.CachedInput,
-		&r.Usage.CacheWrite, &r.Usage.Output, &r.Usage.Source, &billing, &text}, more...)...)
-	if err != nil {
-		return Record{}, err
-	}
-	r.StartedAt, r.FinishedAt = fromMillis(started), fromMillis(finished)
-	if billing != "" {
-		r.Billing = json.RawMessage(billing)
-	}
-	return r, decodeBody(text, &r)
+func runningRequests(q *store.Query, rest string, args []any) ([]Running, error) {
+	var list []Running
+	err := q.Each(selectRunning+rest, args, func(row store.Rows) error {
+		var (
+			r              Record
+			p              Progress
+			started, noted int64
+			billing, text  string
+		)
+		err := row.Scan(&r.RequestID, &r.Customer, &r.Key, &r.ClientRequestID, &r.Node, &r.Surface, &r.PublicModel,
+			&r.ResponseID, &started, &billing, &text, &p.OutputEvents, &p.DeliveredBytes, &p.Note, &noted)
+		if err != nil {
+			return err
+		}
+		r.Outcome, r.Usage.Source = OutcomeRunning, SourceNone
+		r.StartedAt, p.At = fromMillis(started), fromMillis(noted)
+		if billing != "" {
+			r.Billing = json.RawMessage(billing)
+		}
+		err = decodeBody(text, &r)
+		list = append(list, Running{r, p})
+		return err
+	})
+	return list, err
 }

@@ -42,6 +42,13 @@ const (
 	OutcomeRejected   Outcome = "rejected"  // refused before the first attempt
 )
 
+// Where the usage of a request comes from.
+const (
+	SourceReported  = "reported"
+	SourceEstimated = "estimated"
+	SourceNone      = "none"
+)
+
 // Record is everything about one request.
 type Record struct {
 	RequestID       string     `json:"request_id"`
@@ -88,7 +95,7 @@ type Usage struct {
 	CacheWrite  int64            `json:"cache_write"`
 	Output      int64            `json:"output"`
 	Tools       map[string]int64 `json:"tools"`
-	Source      string           `json:"source"` // reported, estimated or none
+	Source      string           `json:"source"` // one of the Source constants
 	Flags       []string         `json:"flags"`
 }
 
@@ -137,8 +144,8 @@ type Attempt struct {
 	FirstEventMS      int64      `json:"first_event_ms"`
 	MS                int64      `json:"ms"`
 
-	// forCustomer makes the JSON leave out what is the operator's.
-	forCustomer bool
+	// ForCustomer makes the JSON leave out what is the operator's.
+	ForCustomer bool `json:"-"`
 }
 
 // Decision is one choice of a route.

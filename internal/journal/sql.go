@@ -2,47 +2,31 @@ package journal
 
 import "rubicon/internal/store"
 
-const columns = `request_id, customer, key_id, client_request_id, node, surface, public_model, outcome, response_id,` +
-	` started_at, finished_at, charge, input_tokens, cached_input_tokens, cache_write_tokens, output_tokens,` +
-	` usage_source, billing, body`
-
 const (
-	selectRequest = `SELECT ` + columns + ` FROM requests WHERE request_id = ?`
+	finalColumns = `request_id, customer, key_id, client_request_id, node, surface, public_model, outcome, response_id,` +
+		` started_at, finished_at, charge, input_tokens, cached_input_tokens, cache_write_tokens, output_tokens,` +
+		` usage_source, body`
 
-	// %s is the condition.
-	selectRequests = `SELECT ` + columns + ` FROM requests WHERE %s ORDER BY started_at DESC, request_id DESC LIMIT ?`
+	runningColumns = `request_id, customer, key_id, client_request_id, node, surface, public_model, response_id,` +
+		` started_at, billing, body`
 
-	selectRunning = `SELECT ` + columns + `, COALESCE(p.output_events, 0), COALESCE(p.delivered_bytes, 0),
-			COALESCE(p.note, ''), COALESCE(p.noted_at, 0)
-		FROM (SELECT * FROM requests WHERE outcome = 'running') r
-		LEFT JOIN progress p USING (request_id)
-		ORDER BY r.started_at, request_id`
+	selectFinal = `SELECT ` + finalColumns + ` FROM requests`
 
-	upsertProgress = `INSERT INTO progress (request_id, output_events, delivered_bytes, note, noted_at)
-		VALUES (?, ?, ?, ?, ?)
-		ON CONFLICT (request_id) DO UPDATE SET output_events = excluded.output_events,
-			delivered_bytes = excluded.delivered_bytes, note = excluded.note, noted_at = excluded.noted_at`
+	selectRunning = `SELECT ` + runningColumns + `, output_events, delivered_bytes, note, noted_at FROM running_requests`
+
+	updateProgress = `UPDATE running_requests SET output_events = ?, delivered_bytes = ?, note = ?, noted_at = ?
+		WHERE request_id = ?`
 
 	deleteOld = `DELETE FROM requests WHERE request_id IN (
-		SELECT request_id FROM requests WHERE started_at < ? AND outcome <> 'running' ORDER BY started_at LIMIT ?)`
-
-	// Finish leaves progress alone, because most requests have none.
-	deleteStaleProgress = `DELETE FROM progress WHERE NOT EXISTS (
-		SELECT 1 FROM requests r WHERE r.request_id = progress.request_id AND r.outcome = 'running')`
+		SELECT request_id FROM requests WHERE started_at < ? ORDER BY started_at LIMIT ?)`
 )
 
 var (
-	insertRequest = store.InsertInto{Table: "requests", Columns: columns}
+	insertRunning = store.InsertInto{Table: "running_requests", Columns: runningColumns}
+	deleteRunning = store.DeleteFrom{Table: "running_requests", Column: "request_id"}
 
-	// The row is there since Begin; what Begin alone knows stays (node,
-	// billing, started_at), and a final record stays altogether.
-	finishRequest = store.InsertInto{
-		Table: "requests", Columns: columns,
-		Conflict: `ON CONFLICT (request_id) DO UPDATE SET
-			public_model = excluded.public_model, outcome = excluded.outcome, response_id = excluded.response_id,
-			finished_at = excluded.finished_at, charge = excluded.charge, input_tokens = excluded.input_tokens,
-			cached_input_tokens = excluded.cached_input_tokens, cache_write_tokens = excluded.cache_write_tokens,
-			output_tokens = excluded.output_tokens, usage_source = excluded.usage_source, body = excluded.body
-			WHERE requests.outcome = 'running'`,
+	// Whoever is second to finish a request changes nothing.
+	insertFinal = store.InsertInto{
+		Table: "requests", Columns: finalColumns, Conflict: `ON CONFLICT (request_id) DO NOTHING`,
 	}
 )

@@ -22,8 +22,8 @@ func (l *Ledger) TopUp(ctx context.Context, a TopUpArgs) (Transaction, error) {
 		return Transaction{}, fmt.Errorf("%w: credit of %s", ErrInvalid, a.Amount)
 	}
 	e := entry{
-		kind: KindTopUp, customer: a.Customer, amount: a.Amount, reason: a.Reason, actor: a.Actor,
-		idempotencyKey: a.IdempotencyKey, postings: topUpPostings(a.Customer, a.Amount),
+		kind: KindTopUp, customer: a.Customer, amount: a.Amount, postings: topUpPostings(a.Customer, a.Amount),
+		special: special{reason: a.Reason, actor: a.Actor, idempotencyKey: a.IdempotencyKey},
 	}
 	if a.IdempotencyKey != "" {
 		body := sha256.Sum256([]byte(a.Amount.String() + "\n" + a.Reason))
@@ -70,8 +70,9 @@ func (l *Ledger) Adjust(ctx context.Context, a AdjustArgs) (Transaction, error) 
 		return Transaction{}, err
 	}
 	e := entry{
-		kind: KindAdjust, customer: a.Customer, amount: a.Amount, model: a.Model, reason: a.Reason, actor: a.Actor,
+		kind: KindAdjust, customer: a.Customer, amount: a.Amount, model: a.Model,
 		postings: adjustPostings(a.Customer, a.Model, a.Amount),
+		special:  special{reason: a.Reason, actor: a.Actor},
 	}
 	var done Transaction
 	err := l.db.Write(ctx, func(tx *store.Tx) (err error) {
@@ -109,8 +110,9 @@ func (l *Ledger) Reverse(ctx context.Context, txid, reason, actor string) (Trans
 		}
 		done, err = l.post(tx, entry{
 			kind: KindReverse, request: original.RequestID, customer: original.Customer, amount: original.amount,
-			model: original.model, reason: reason, actor: actor, reverses: txid,
+			model:    original.model,
 			postings: reversePostings(original.Kind, original.Customer, original.model, original.amount),
+			special:  special{reason: reason, actor: actor, reverses: txid},
 		})
 		return err
 	})

@@ -15,12 +15,17 @@ type entry struct {
 	amount            money.Nano // what it is about; see the table's comment
 	model             string
 	attempt           int
-	reason, actor     string
 	rawMeta           json.RawMessage
-	reverses          string
-	idempotencyKey    string
-	idempotencyBody   string
 	postings          []Posting
+	special
+}
+
+// special is what most entries do not have.
+type special struct {
+	reason, actor   string
+	reverses        string
+	idempotencyKey  string
+	idempotencyBody string
 }
 
 // post checks an entry and writes it, balances included. An error means that
@@ -44,8 +49,12 @@ func (l *Ledger) post(tx *store.Tx, e entry) (Transaction, error) {
 		}
 	}
 	id, at := l.ids.ID("tx"), l.now().UTC().Truncate(time.Millisecond)
-	tx.Insert(insertTransaction, id, string(e.kind), e.request, e.customer, at.UnixMilli(), int64(e.amount), e.model,
-		e.attempt, e.reason, e.actor, meta, e.reverses, e.idempotencyKey, e.idempotencyBody)
+	row := []any{id, string(e.kind), e.request, e.customer, at.UnixMilli(), int64(e.amount), e.model, e.attempt, meta}
+	if s := e.special; s == (special{}) {
+		tx.Insert(insertForRequest, row...)
+	} else {
+		tx.Insert(insertTransaction, append(row, s.reason, s.actor, s.reverses, s.idempotencyKey, s.idempotencyBody)...)
+	}
 	for n, p := range e.postings {
 		tx.Insert(insertPosting, id, n, p.Account, int64(p.Amount))
 	}

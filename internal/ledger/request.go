@@ -61,7 +61,8 @@ func (l *Ledger) Release(tx *store.Tx, request, reason string) error {
 		return fmt.Errorf("releasing %s: %w", request, err)
 	}
 	return l.resolve(tx, h, entry{
-		kind: KindRelease, request: request, customer: h.customer, model: h.model, amount: h.amount, reason: reason,
+		kind: KindRelease, request: request, customer: h.customer, model: h.model, amount: h.amount,
+		special:  special{reason: reason},
 		postings: releasePostings(h.customer, h.amount),
 	})
 }
@@ -90,7 +91,8 @@ func (l *Ledger) Cost(tx *store.Tx, a CostArgs) error {
 		return err
 	}
 	_, err := l.post(tx, entry{
-		kind: KindCost, request: a.Request, customer: a.Customer, amount: a.Amount, reason: a.Reason, attempt: a.Attempt,
+		kind: KindCost, request: a.Request, customer: a.Customer, amount: a.Amount, attempt: a.Attempt,
+		special:  special{reason: a.Reason},
 		postings: costPostings(a.Channel, a.Amount, a.Absorbed),
 	})
 	if err != nil {

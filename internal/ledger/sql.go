@@ -32,12 +32,18 @@ const (
 		UNION ALL SELECT id FROM transactions WHERE request_id = ? AND kind = 'reverse')`
 )
 
-// The statements that are sent for many requests at once.
+// The statements that are sent for many requests at once. Those that every
+// request needs name no column that would only repeat its default: binding
+// text is a good part of what they cost.
 var (
+	insertForRequest = store.InsertInto{
+		Table:   "transactions",
+		Columns: "id, kind, request_id, customer, at, amount, model, attempt, meta",
+	}
 	insertTransaction = store.InsertInto{
 		Table: "transactions",
-		Columns: "id, kind, request_id, customer, at, amount, model, attempt, reason, actor, meta, reverses," +
-			" idempotency_key, idempotency_body",
+		Columns: insertForRequest.Columns +
+			", reason, actor, reverses, idempotency_key, idempotency_body",
 	}
 	insertPosting  = store.InsertInto{Table: "postings", Columns: "tx, n, account, amount"}
 	insertOpenHold = store.InsertInto{Table: "open_holds", Columns: "request_id, customer, model, amount, at"}

@@ -17,6 +17,7 @@ type dialect struct {
 
 	begin      string // starts a transaction that will write
 	beginRead  string // starts a snapshot
+	checkpoint string // what to run beside the writer now and then; "": nothing
 	forUpdate  string // what locks the rows of a SELECT
 	lockSchema string // what keeps others out of a migration, if begin does not
 

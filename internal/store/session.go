@@ -17,6 +17,7 @@ type session struct {
 	dialect dialect
 	stmts   map[string]*sql.Stmt
 	texts   map[batchKey]string
+	rows    int // written since they were last counted
 }
 
 func newSession(conn *sql.Conn, d dialect) *session {

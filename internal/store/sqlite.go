@@ -29,7 +29,7 @@ func sqliteDialect(path string, o Options) (dialect, error) {
 		"cache_size(-32768)",
 		"temp_store(memory)",
 	}
-	write := slices.Concat([]string{"journal_mode(WAL)", "synchronous(" + synchronous + ")", "wal_autocheckpoint(4000)"}, common)
+	write := slices.Concat([]string{"journal_mode(WAL)", "synchronous(" + synchronous + ")", "wal_autocheckpoint(0)"}, common)
 	read := slices.Concat(common, []string{"query_only(1)"})
 
 	d := dialect{
@@ -48,6 +48,7 @@ func sqliteDialect(path string, o Options) (dialect, error) {
 	file := "file:" + (&url.URL{Path: path}).EscapedPath()
 	d.writeDSN = file + "?" + pragmas(write...)
 	d.readDSN = file + "?" + pragmas(read...)
+	d.checkpoint = "PRAGMA wal_checkpoint(PASSIVE)"
 	return d, nil
 }
 

@@ -46,12 +46,16 @@ type DB struct {
 	// writer take turns.
 	writing chan *session
 	reading chan *session
+	moving  chan *session // the checkpointer's; nil where there is none
 
+	due     chan struct{} // a checkpoint; closed by the writer
 	queue   chan *job
-	closing chan struct{} // closed first: nobody may queue any more
-	stopped chan struct{} // closed by the writer when the queue is done
-	gate    sync.RWMutex  // held shared while queueing, so that close(queue) is safe
+	closing chan struct{}  // closed first: nobody may queue any more
+	stopped sync.WaitGroup // the goroutines of this DB
+	gate    sync.RWMutex   // held shared while queueing, so that close(queue) is safe
 	once    sync.Once
+
+	sinceCheckpoint int // rows; the writer's own
 }
 
 // Open opens "sqlite:PATH" or "sqlite::memory:" and starts the writer. The
@@ -64,14 +68,17 @@ func Open(ctx context.Context, url string, o Options) (*DB, error) {
 	db := &DB{
 		dialect: d,
 		writing: make(chan *session, 1),
+		due:     make(chan struct{}, 1),
 		queue:   make(chan *job, queueSize),
 		closing: make(chan struct{}),
-		stopped: make(chan struct{}),
 	}
 	if err := db.connect(ctx); err != nil {
 		return nil, errors.Join(err, db.disconnect())
 	}
-	go db.runWriter()
+	db.stopped.Go(db.runWriter)
+	if db.moving != nil {
+		db.stopped.Go(db.runCheckpoints)
+	}
 	return db, nil
 }
 
@@ -82,6 +89,12 @@ func (db *DB) connect(ctx context.Context) error {
 	if db.dialect.readDSN == "" {
 		db.reading = db.writing
 		return nil
+	}
+	if db.dialect.checkpoint != "" {
+		db.moving = make(chan *session, 1)
+		if err := db.addSessions(ctx, db.dialect.writeDSN, db.moving, 1); err != nil {
+			return err
+		}
 	}
 	db.reading = make(chan *session, readers)
 	return db.addSessions(ctx, db.dialect.readDSN, db.reading, readers)
@@ -112,7 +125,7 @@ func (db *DB) Close() error {
 		db.gate.Lock()
 		close(db.queue)
 		db.gate.Unlock()
-		<-db.stopped
+		db.stopped.Wait()
 		err = db.disconnect()
 	})
 	return err
@@ -131,6 +144,7 @@ func (db *DB) disconnect() error {
 	}
 	closeAll(db.writing)
 	closeAll(db.reading)
+	closeAll(db.moving)
 	for _, pool := range db.pools {
 		errs = append(errs, pool.Close())
 	}

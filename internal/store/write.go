@@ -85,7 +85,7 @@ func (db *DB) enqueue(ctx context.Context, j *job) error {
 // runWriter is the one goroutine that writes. A batch is whatever queued up
 // while the last one was committed: nothing ever waits for company.
 func (db *DB) runWriter() {
-	defer close(db.stopped)
+	defer close(db.due)
 	batch := make([]*job, 0, maxBatch)
 	for first := range db.queue {
 		batch = db.collect(batch[:0], first)
@@ -94,6 +94,7 @@ func (db *DB) runWriter() {
 		}
 		s := <-db.writing
 		s.runBatch(batch)
+		db.noteRows(s)
 		db.writing <- s
 		clear(batch)
 	}
@@ -162,6 +163,7 @@ func (s *session) transact(jobs []*job) (results []error, err error) {
 	if _, err := s.exec(ctx, "COMMIT", nil); err != nil {
 		return results, errors.Join(err, s.rollback(ctx))
 	}
+	s.rows += tx.writes
 	return results, nil
 }
 

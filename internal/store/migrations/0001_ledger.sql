@@ -10,13 +10,13 @@ CREATE TABLE transactions (
 	-- postings are the truth, and verify compares.
 	amount BIGINT NOT NULL,
 	model TEXT NOT NULL,
-	attempt BIGINT NOT NULL,
-	reason TEXT NOT NULL,
-	actor TEXT NOT NULL,
-	meta TEXT NOT NULL,
-	reverses TEXT NOT NULL,
-	idempotency_key TEXT NOT NULL,
-	idempotency_body TEXT NOT NULL,
+	attempt BIGINT NOT NULL DEFAULT 0,
+	reason TEXT NOT NULL DEFAULT '',
+	actor TEXT NOT NULL DEFAULT '',
+	meta TEXT NOT NULL DEFAULT '{}',
+	reverses TEXT NOT NULL DEFAULT '',
+	idempotency_key TEXT NOT NULL DEFAULT '',
+	idempotency_body TEXT NOT NULL DEFAULT '',
 	CHECK (request_id <> '' OR kind IN ('topup', 'adjust', 'reverse')),
 	CHECK ((kind = 'reverse') = (reverses <> ''))
 ) /*!sqlite WITHOUT ROWID */;
@@ -31,14 +31,15 @@ CREATE UNIQUE INDEX one_reversal ON transactions (reverses) WHERE kind = 'revers
 CREATE UNIQUE INDEX one_idempotent ON transactions (customer, idempotency_key) WHERE idempotency_key <> '';
 CREATE INDEX reversals_by_request ON transactions (request_id) WHERE kind = 'reverse';
 
-CREATE INDEX transactions_by_customer ON transactions (customer, id);
+-- Costs are the operator's; a request's are found by the request.
+CREATE INDEX transactions_by_customer ON transactions (customer, id) WHERE kind <> 'cost';
 -- The kinds that people look for and that are rare among the others.
 CREATE INDEX rare_topup ON transactions (id) WHERE kind = 'topup';
 CREATE INDEX rare_adjust ON transactions (id) WHERE kind = 'adjust';
 CREATE INDEX rare_reverse ON transactions (id) WHERE kind = 'reverse';
 
 CREATE TABLE postings (
-	tx TEXT NOT NULL REFERENCES transactions (id),
+	tx TEXT NOT NULL,
 	n BIGINT NOT NULL,
 	account TEXT NOT NULL,
 	amount BIGINT NOT NULL,

@@ -9,7 +9,7 @@ CREATE TABLE requests (
 	node TEXT NOT NULL,
 	surface TEXT NOT NULL,
 	public_model TEXT NOT NULL,
-	outcome TEXT NOT NULL,
+	outcome TEXT NOT NULL CHECK (outcome <> 'running'),
 	response_id TEXT NOT NULL,
 	started_at BIGINT NOT NULL,
 	finished_at BIGINT NOT NULL,
@@ -19,19 +19,29 @@ CREATE TABLE requests (
 	cache_write_tokens BIGINT NOT NULL,
 	output_tokens BIGINT NOT NULL,
 	usage_source TEXT NOT NULL,
-	billing TEXT NOT NULL,
 	body TEXT NOT NULL
 );
 CREATE INDEX requests_by_time ON requests (started_at, request_id);
 CREATE INDEX requests_by_customer ON requests (customer, started_at, request_id);
 CREATE INDEX requests_by_response ON requests (response_id) WHERE response_id <> '';
-CREATE INDEX requests_running ON requests (started_at, request_id) WHERE outcome = 'running';
 
--- What had been delivered of a running request, for recovery after a crash.
-CREATE TABLE progress (
+-- The requests that run now, apart from the others: a final record is written
+-- once and never rewritten, and recovery after a crash reads a small table.
+CREATE TABLE running_requests (
 	request_id TEXT NOT NULL PRIMARY KEY,
-	output_events BIGINT NOT NULL,
-	delivered_bytes BIGINT NOT NULL,
-	note TEXT NOT NULL,
-	noted_at BIGINT NOT NULL
+	customer TEXT NOT NULL,
+	key_id TEXT NOT NULL,
+	client_request_id TEXT NOT NULL,
+	node TEXT NOT NULL,
+	surface TEXT NOT NULL,
+	public_model TEXT NOT NULL,
+	response_id TEXT NOT NULL,
+	started_at BIGINT NOT NULL,
+	billing TEXT NOT NULL,
+	body TEXT NOT NULL,
+	-- What had been delivered when it was last noted.
+	output_events BIGINT NOT NULL DEFAULT 0,
+	delivered_bytes BIGINT NOT NULL DEFAULT 0,
+	note TEXT NOT NULL DEFAULT '',
+	noted_at BIGINT NOT NULL DEFAULT 0
 ) /*!sqlite WITHOUT ROWID */;

@@ -1,0 +1,35 @@
+package store
+
+import "context"
+
+// checkpointRows is after how many written rows the log is worth a checkpoint:
+// a few megabytes.
+const checkpointRows = 10_000
+
+// noteRows tells the checkpointer when enough was written. It never waits: if
+// a checkpoint is due already, that one covers these rows too.
+func (db *DB) noteRows(s *session) {
+	db.sinceCheckpoint += s.rows
+	s.rows = 0
+	if db.sinceCheckpoint < checkpointRows {
+		return
+	}
+	db.sinceCheckpoint = 0
+	select {
+	case db.due <- struct{}{}:
+	default:
+	}
+}
+
+// runCheckpoints moves the log into the database file beside the writer,
+// which would otherwise stop for it, disk flush included.
+func (db *DB) runCheckpoints() {
+	s := <-db.moving
+	defer func() { db.moving <- s }()
+	for range db.due {
+		var busy, logged, moved int
+		// A failure has no consequence but a longer log: the next one moves
+		// it, and a disk that fails or fills shows in the writes.
+		_ = s.queryRow(context.Background(), db.dialect.checkpoint, nil, []any{&busy, &logged, &moved})
+	}
+}
