@@ -1,0 +1,160 @@
+// Command rubicon is the gateway and everything around it: one static binary
+// with one small file per subcommand.
+//
+// It is for flags, signals, output and the exit code. It is not for anything
+// that another program could want too; that stands in internal packages.
+//
+// Invariants: an error is one line on stderr that says what to do; the exit
+// code is 0, 1 (failed) or 2 (usage); no secret is printed but that of a key
+// just created.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+
+	"github.com/alecthomas/kong"
+)
+
+// commands is the command line. Kong fills it.
+type commands struct {
+	Init    initCmd    `cmd:"" help:"Write a commented rubicon.yaml."`
+	Check   checkCmd   `cmd:"" help:"Validate a configuration; shows all problems at once."`
+	Explain explainCmd `cmd:"" help:"Tell what became of a request, or what would be chosen now for a model."`
+	Verify  verifyCmd  `cmd:"" help:"Recompute the ledger; exit code 1 on any difference."`
+
+	Customer customerCmd `cmd:"" help:"Customers: create, list, show, suspend, resume."`
+	Key      keyCmd      `cmd:"" help:"API keys: create, list, revoke."`
+	Credit   creditCmd   `cmd:"" help:"Money of a customer: give, balance, adjust, reverse."`
+	Channel  channelCmd  `cmd:"" help:"Channels: list, pause, resume, enable, disable, weight."`
+
+	Sim     simCmd     `cmd:"" help:"Run the scripted provider."`
+	Migrate migrateCmd `cmd:"" help:"Bring the database's schema up to date."`
+	Version versionCmd `cmd:"" help:"Print the version and how it was built."`
+}
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	code := run(ctx, &shell{out: os.Stdout, err: os.Stderr, env: os.LookupEnv}, os.Args[1:])
+	stop()
+	os.Exit(code)
+}
+
+// shell is what a command has to do with the outside.
+type shell struct {
+	out, err io.Writer
+	env      func(string) (string, bool)
+}
+
+// Exit codes.
+const (
+	exitOK     = 0
+	exitFailed = 1
+	exitUsage  = 2
+)
+
+// exited is what kong's call of exit is turned into, because after --help it
+// must not go on.
+type exited int
+
+// run runs one command line and gives the exit code.
+func run(ctx context.Context, sh *shell, args []string) (code int) {
+	defer func() {
+		if p := recover(); p != nil {
+			e, ok := p.(exited)
+			if !ok {
+				panic(p)
+			}
+			code = int(e)
+		}
+	}()
+	var cli commands
+	parser, err := kong.New(&cli,
+		kong.Name("rubicon"),
+		kong.Description("A gateway for model APIs that knows its point of no return: before the first output it may try again, after it never."),
+		kong.Writers(sh.out, sh.err),
+		kong.Exit(func(code int) { panic(exited(code)) }),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
+		kong.BindTo(ctx, (*context.Context)(nil)),
+		kong.Bind(sh),
+	)
+	if err != nil {
+		// The structs above are wrong; every test notices.
+		panic(fmt.Sprintf("rubicon: command line: %v", err))
+	}
+	parsed, err := parser.Parse(negativesLast(args))
+	if err == nil {
+		err = parsed.Run()
+	}
+	return sh.report(err)
+}
+
+// negativesLast moves negative amounts behind a "--", because kong takes
+// "-1.00" for flags. No flag begins with a digit, and no command takes
+// anything behind an amount.
+func negativesLast(args []string) []string {
+	var kept, negative []string
+	for _, a := range args {
+		switch {
+		case a == "--":
+			return args // the user sees to it himself
+		case len(a) > 1 && a[0] == '-' && a[1] >= '0' && a[1] <= '9':
+			negative = append(negative, a)
+		default:
+			kept = append(kept, a)
+		}
+	}
+	if negative == nil {
+		return kept
+	}
+	return append(append(kept, "--"), negative...)
+}
+
+// report prints an error in one line and gives the exit code for it.
+func (sh *shell) report(err error) int {
+	var parse *kong.ParseError
+	switch usage := (*usageError)(nil); {
+	case err == nil:
+		return exitOK
+	case errors.As(err, &parse):
+		sh.complain(fmt.Sprintf("%v; see `%s --help`", err, commandOf(parse.Context)))
+		return exitUsage
+	case errors.As(err, &usage):
+		sh.complain(err.Error())
+		return exitUsage
+	}
+	sh.complain(err.Error())
+	return exitFailed
+}
+
+func (sh *shell) complain(text string) {
+	lines := strings.FieldsFunc(text, func(r rune) bool { return r == '\n' || r == '\r' })
+	fmt.Fprintln(sh.err, "rubicon: "+clean(strings.Join(lines, "; ")))
+}
+
+// commandOf is the command as far as it was understood.
+func commandOf(c *kong.Context) string {
+	name := "rubicon"
+	if c == nil {
+		return name
+	}
+	for _, p := range c.Path {
+		if p.Command != nil {
+			name += " " + p.Command.Name
+		}
+	}
+	return name
+}
+
+// usageError is a mistake in the command line that kong cannot see.
+type usageError struct{ text string }
+
+func (e *usageError) Error() string { return e.text }
+
+func usagef(format string, args ...any) error { return &usageError{fmt.Sprintf(format, args...)} }

@@ -1,0 +1,69 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"text/tabwriter"
+	"time"
+)
+
+// table prints rows in aligned columns under a head.
+func (sh *shell) table(head string, rows [][]string) {
+	w := tabwriter.NewWriter(sh.out, 0, 0, 3, ' ', 0)
+	fmt.Fprintln(w, strings.ToUpper(strings.Join(strings.Fields(head), "\t")))
+	for _, row := range rows {
+		for i := range row {
+			row[i] = clean(row[i])
+			if row[i] == "" {
+				row[i] = "-"
+			}
+		}
+		fmt.Fprintln(w, strings.Join(row, "\t"))
+	}
+	_ = w.Flush() // a broken pipe is no reason to complain
+}
+
+// facts prints names with values.
+func (sh *shell) facts(pairs ...string) {
+	w := tabwriter.NewWriter(sh.out, 0, 0, 3, ' ', 0)
+	for i := 0; i+1 < len(pairs); i += 2 {
+		fmt.Fprintf(w, "%s\t%s\n", pairs[i], clean(pairs[i+1]))
+	}
+	_ = w.Flush()
+}
+
+// json prints a value for programs.
+func (sh *shell) json(value any) error {
+	e := json.NewEncoder(sh.out)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	if err := e.Encode(value); err != nil {
+		return fmt.Errorf("printing JSON: %w", err)
+	}
+	return nil
+}
+
+// clean keeps control characters, which names may hold, off a terminal.
+func clean(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || r >= 0x7f && r <= 0x9f {
+			return '·'
+		}
+		return r
+	}, text)
+}
+
+func moment(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.UTC().Format(time.RFC3339)
+}
+
+func pointed(t *time.Time) string {
+	if t == nil {
+		return ""
+	}
+	return moment(*t)
+}
