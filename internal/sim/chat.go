@@ -43,7 +43,7 @@ func (v *chatVoice) event(s Step) ([]frame, *reply) {
 	case "comment":
 		return []frame{{comment: true, data: s.Text}}, nil
 	case "event":
-		return []frame{{name: s.Name, data: v.q.fill(*s.Data)}}, nil
+		return []frame{{name: s.Name, data: *s.Data}}, nil
 	}
 	return nil, nil // queued, in_progress, parts and done events: not in this protocol
 }
@@ -54,7 +54,7 @@ func (v *chatVoice) chunk(choices []any, usage any) object {
 		v.id = strings.Replace(v.ids.next("chatcmpl"), "_", "-", 1)
 	}
 	o := obj("id", v.id, "object", "chat.completion.chunk", "created", v.now.Unix(), "model", orText(v.model, v.q.model),
-		"service_tier", orText(v.tier, "default"), "system_fingerprint", "fp_sim", "choices", choices)
+		"service_tier", orText(v.tier, v.q.answeredTier("default")), "system_fingerprint", "fp_sim", "choices", choices)
 	if usage == nil && v.every {
 		usage = chatUsage(v.usage)
 	}
@@ -171,7 +171,7 @@ func (v *chatVoice) ending(s Step) []frame {
 }
 
 func (v *chatVoice) errorChunk(s Step) ([]frame, *reply) {
-	e, status := openaiError(s)
+	e, status := v.openaiError(s)
 	o := obj("error", e)
 	if s.Usage != nil {
 		o = append(o, member{"usage", chatUsage(s.Usage)})
@@ -180,7 +180,7 @@ func (v *chatVoice) errorChunk(s Step) ([]frame, *reply) {
 }
 
 func (v *chatVoice) failure(s Step) reply {
-	e, status := openaiError(s)
+	e, status := v.openaiError(s)
 	return reply{status: status, body: []byte(v.finished(s, obj("error", e)))}
 }
 

@@ -68,16 +68,16 @@ func failureOf(s Step, claude bool) (code, kind, message string, status int) {
 }
 
 // openaiError is the error object of the OpenAI surfaces.
-func openaiError(s Step) (object, int) {
+func (c scene) openaiError(s Step) (object, int) {
 	code, kind, message, status := failureOf(s, false)
-	e := obj("message", message, "type", kind, "param", nil, "code", orNull(code))
+	e := obj("message", c.q.fill(message), "type", kind, "param", nil, "code", orNull(code))
 	return retryable(s, e), status
 }
 
 // claudeError is the error object of Messages.
-func claudeError(s Step) (object, int) {
+func (c scene) claudeError(s Step) (object, int) {
 	_, kind, message, status := failureOf(s, true)
-	return retryable(s, obj("type", kind, "message", message)), status
+	return retryable(s, obj("type", kind, "message", c.q.fill(message))), status
 }
 
 func retryable(s Step, e object) object {

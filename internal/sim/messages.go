@@ -37,7 +37,7 @@ func (v *messagesVoice) event(s Step) ([]frame, *reply) {
 	case "comment":
 		return []frame{{comment: true, data: s.Text}}, nil
 	case "event":
-		return []frame{{name: s.Name, data: v.q.fill(*s.Data)}}, nil
+		return []frame{{name: s.Name, data: *s.Data}}, nil
 	}
 	return nil, nil // queued, in_progress, parts and their done events: not in this protocol
 }
@@ -74,7 +74,7 @@ func (v *messagesVoice) message(content []any, reason any, usage any) object {
 // tiered puts the service tier into a usage object, where Messages reports it.
 func (v *messagesVoice) tiered(usage any) any {
 	if o, ok := usage.(object); ok {
-		return o.with("service_tier", orText(v.tier, "standard"))
+		return o.with("service_tier", orText(v.tier, v.q.answeredTier("standard")))
 	}
 	return usage
 }
@@ -181,7 +181,7 @@ func (v *messagesVoice) ending(s Step) []frame {
 }
 
 func (v *messagesVoice) errorEvent(s Step) ([]frame, *reply) {
-	e, status := claudeError(s)
+	e, status := v.claudeError(s)
 	o := obj("error", e)
 	if s.Usage != nil {
 		o = append(o, member{"usage", messagesUsage(s.Usage, false)})
@@ -191,7 +191,7 @@ func (v *messagesVoice) errorEvent(s Step) ([]frame, *reply) {
 }
 
 func (v *messagesVoice) failure(s Step) reply {
-	e, status := claudeError(s)
+	e, status := v.claudeError(s)
 	return reply{status: status, body: []byte(v.finished(s, obj("type", "error", "error", e)))}
 }
 

@@ -33,10 +33,10 @@ func (v *otherVoice) expand(s Step) []Step {
 }
 
 func (v *otherVoice) failure(s Step) reply {
-	e, status := openaiError(s)
+	e, status := v.openaiError(s)
 	o := obj("error", e)
 	if v.q.surface == surfaceCountTokens {
-		e, status = claudeError(s)
+		e, status = v.claudeError(s)
 		o = obj("type", "error", "error", e)
 	}
 	return reply{status: status, body: []byte(v.finished(s, o))}

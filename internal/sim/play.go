@@ -129,8 +129,9 @@ func (p *player) event(s Step) error {
 
 // frames gives what an event word writes in this protocol. Collapsed, nothing is written before the end.
 func (p *player) frames(s Step) []frame {
+	s = p.q.fillStep(s)
 	if s.Do == "raw" {
-		return []frame{{raw: true, data: p.q.fill(s.Text)}}
+		return []frame{{raw: true, data: s.Text}}
 	}
 	p.played = true
 	frames, done := p.voice.event(s)
@@ -171,8 +172,8 @@ func (p *player) reply(s Step, last bool) error {
 func (p *player) wholeReply(s Step) (body []byte, contentType string, whole bool) {
 	switch {
 	case s.Do == "fail":
-		f := p.voice.failure(s)
-		return []byte(p.q.fill(string(f.body))), "application/json", true
+		f := p.voice.failure(p.q.fillStep(s))
+		return f.body, "application/json", true
 	case s.Do == "html":
 		return htmlPage(s.Status), "text/html; charset=utf-8", true
 	case s.JSON != nil:

@@ -115,6 +115,15 @@ func (q request) echo(name string, otherwise any) any {
 	return otherwise
 }
 
+// answeredTier is the service tier that a provider answers with: the requested one where one was named.
+func (q request) answeredTier(standard string) string {
+	tier, _ := field[string](q, "service_tier")
+	if tier == "" || tier == "auto" || tier == "standard_only" {
+		return standard
+	}
+	return tier
+}
+
 // wantsUsage says whether a Chat request asked for the usage chunk.
 func (q request) wantsUsage() bool {
 	o, _ := field[struct {
@@ -139,7 +148,26 @@ func credential(h http.Header) string {
 // fill replaces $KEY, $HOST and $MODEL by the credential that came, our address and the model, so that scripts can
 // show whether somebody lets them through.
 func (q request) fill(s string) string {
+	if !strings.Contains(s, "$") {
+		return s
+	}
 	return strings.NewReplacer("$KEY", q.key, "$HOST", q.http.Host, "$MODEL", q.model).Replace(s)
+}
+
+// fillStep replaces them in everything that a step says. What a request brought along and is echoed stays as it came.
+func (q request) fillStep(s Step) Step {
+	s.Text, s.Args, s.Message, s.ID, s.Model = q.fill(s.Text), q.fill(s.Args), q.fill(s.Message), q.fill(s.ID), q.fill(s.Model)
+	if s.Data != nil {
+		data := q.fill(*s.Data)
+		s.Data = &data
+	}
+	if s.Set != nil {
+		s.Set = json.RawMessage(q.fill(string(s.Set)))
+	}
+	if s.Output != nil {
+		s.Output = json.RawMessage(q.fill(string(s.Output)))
+	}
+	return s
 }
 
 // scriptKeys are the names under which a script for this request may stand, the most special first.

@@ -33,7 +33,7 @@ func (v *responsesVoice) event(s Step) ([]frame, *reply) {
 	case "comment":
 		return []frame{{comment: true, data: s.Text}}, nil
 	case "event":
-		return []frame{{name: s.Name, data: v.q.fill(*s.Data)}}, nil
+		return []frame{{name: s.Name, data: *s.Data}}, nil
 	}
 	return nil, nil // signature, finish, usage, done: not in this protocol
 }
@@ -94,7 +94,7 @@ func (v *responsesVoice) terminal(s Step) ([]frame, *reply) {
 		}
 		o = o.with("incomplete_details", obj("reason", reason))
 	case "failed":
-		e, _ := openaiError(s)
+		e, _ := v.openaiError(s)
 		failure := obj("code", e.get("code"), "message", e.get("message"))
 		if s.ErrorType != "" {
 			failure = failure.with("type", s.ErrorType)
@@ -102,7 +102,7 @@ func (v *responsesVoice) terminal(s Step) ([]frame, *reply) {
 		o = o.with("error", retryable(s, failure))
 	}
 	if v.tier == "" {
-		o = o.with("service_tier", "default")
+		o = o.with("service_tier", v.q.answeredTier("default"))
 	}
 	f := v.say(s, "response."+s.Do, obj("response", o))
 	whole := o
@@ -125,7 +125,7 @@ func (v *responsesVoice) outputOf(s Step) any {
 }
 
 func (v *responsesVoice) errorEvent(s Step) ([]frame, *reply) {
-	e, status := openaiError(s)
+	e, status := v.openaiError(s)
 	rest := obj("error", obj("type", e.get("type"), "code", e.get("code"), "message", e.get("message"), "param", nil))
 	if s.Flat {
 		rest = obj("code", e.get("code"), "message", e.get("message"), "param", nil)
@@ -140,7 +140,7 @@ func (v *responsesVoice) errorEvent(s Step) ([]frame, *reply) {
 	if s.Usage != nil {
 		rest = rest.with("usage", responsesUsage(s.Usage))
 	}
-	return []frame{v.say(s, "error", rest)}, &reply{status: status, body: []byte(v.q.fill(string(jsonText(obj("error", e)))))}
+	return []frame{v.say(s, "error", rest)}, &reply{status: status, body: jsonText(obj("error", e))}
 }
 
 func (v *responsesVoice) heartbeat(s Step) []frame {
@@ -151,7 +151,7 @@ func (v *responsesVoice) heartbeat(s Step) []frame {
 }
 
 func (v *responsesVoice) failure(s Step) reply {
-	e, status := openaiError(s)
+	e, status := v.openaiError(s)
 	return reply{status: status, body: []byte(v.finished(s, obj("error", e)))}
 }
 

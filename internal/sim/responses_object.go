@@ -10,9 +10,9 @@ func (v *responsesVoice) object(status string) object {
 	if v.model == "" {
 		v.model = v.q.model
 	}
-	tier := v.q.echo("service_tier", "auto")
-	if v.tier != "" {
-		tier = v.tier
+	tier := any(v.tier)
+	if v.tier == "" {
+		tier = v.q.echo("service_tier", "auto")
 	}
 	q := v.q
 	return obj(
@@ -23,7 +23,7 @@ func (v *responsesVoice) object(status string) object {
 		"background", false,
 		"completed_at", nil,
 		"error", nil,
-		"frequency_penalty", 0.0,
+		"frequency_penalty", json.Number("0.0"),
 		"incomplete_details", nil,
 		"instructions", q.echo("instructions", nil),
 		"max_output_tokens", q.echo("max_output_tokens", nil),
@@ -31,7 +31,7 @@ func (v *responsesVoice) object(status string) object {
 		"model", v.model,
 		"output", []any{},
 		"parallel_tool_calls", q.echo("parallel_tool_calls", true),
-		"presence_penalty", 0.0,
+		"presence_penalty", json.Number("0.0"),
 		"previous_response_id", q.echo("previous_response_id", nil),
 		"prompt_cache_key", q.echo("prompt_cache_key", nil),
 		"prompt_cache_retention", nil,

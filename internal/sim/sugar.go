@@ -95,7 +95,7 @@ func (u *Usage) UnmarshalJSON(data []byte) error {
 func shorter(err error) error {
 	var kind *json.UnmarshalTypeError
 	if errors.As(err, &kind) {
-		return fmt.Errorf("%s: cannot be a %s", kind.Field, kind.Value)
+		return fmt.Errorf("%s: cannot be a %s", strings.TrimPrefix(kind.Field, "plainStep."), kind.Value)
 	}
 	return errors.New(strings.TrimPrefix(err.Error(), "json: "))
 }

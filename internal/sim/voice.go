@@ -59,13 +59,13 @@ func (c scene) finished(s Step, event object) string {
 			event = event.merge(over.(object))
 		}
 	}
-	return c.q.fill(string(jsonText(event)))
+	return string(jsonText(event))
 }
 
 // sized is the text of a delta: what the step says, or for huge as much as makes the event that size.
 func (c scene) sized(s Step, build func(text string) frame) string {
 	if s.Do != "huge" {
-		return c.q.fill(s.Text)
+		return s.Text
 	}
 	return strings.Repeat("x", max(0, s.Bytes-len(c.style.encode(build("")))))
 }
