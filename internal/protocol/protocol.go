@@ -192,6 +192,12 @@ type ReaderOptions struct {
 type Protocol struct {
 	Name string // "responses", "chat", "messages"; as in a channel's protocol
 	Path string // after base_url, e.g. "/responses"
+	// Speaks is the channels' protocol that serves it, where that is not Name
+	// (embeddings on chat channels, token counting on messages channels).
+	Speaks string
+	// NoOutput: an answer holds no output tokens, so that the hold has no
+	// output bound (embeddings).
+	NoOutput bool
 	// HoldsShown: events held before a failure are shown with it (Responses);
 	// otherwise an uncommitted failure is a status and JSON (Chat, Messages).
 	HoldsShown bool
@@ -212,4 +218,12 @@ type Protocol struct {
 	Ending func(dst []byte, r Reader, f *fault.Error, errorSent bool) []byte
 	// ErrorBody is the JSON body of a failure with a status.
 	ErrorBody func(f *fault.Error) []byte
+}
+
+// Channel is the protocol of the channels that can serve it.
+func (p *Protocol) Channel() string {
+	if p.Speaks != "" {
+		return p.Speaks
+	}
+	return p.Name
 }

@@ -1,0 +1,212 @@
+// Package meter turns what became of a request into money: which usage counts,
+// who pays for which attempt, and the one database transaction that says so.
+//
+// It is not for prices (price), balances (ledger) or reading answers (protocol).
+//
+// Invariant: a customer pays for the delivered attempt only, and for an
+// estimate never more than was held; every other attempt's cost is the
+// operator's; money and record are written together.
+package meter
+
+import (
+	"slices"
+
+	"rubicon/internal/journal"
+	"rubicon/internal/ledger"
+	"rubicon/internal/money"
+	"rubicon/internal/price"
+	"rubicon/internal/protocol"
+)
+
+// Sources of a usage, as the record names them.
+const (
+	SourceReported  = "reported"
+	SourceEstimated = "estimated"
+	SourceNone      = "none"
+)
+
+// Flags of a usage beside price's own.
+const (
+	FlagOverrun = "overrun" // charged above the hold, as reported
+)
+
+// Attempt is what billing must know of one upstream call.
+type Attempt struct {
+	N        int
+	Channel  string
+	Cost     price.List
+	Executed bool           // may have executed upstream
+	Seen     *protocol.Seen // nil: nothing was read
+	Reason   string         // why it was lost
+}
+
+// Case is a request at its end.
+type Case struct {
+	Request, Customer string
+	Model             string // public
+	Price             price.List
+	Held              money.Nano
+	InputEstimate     int64   // tokens, as in the hold
+	BytesPerToken     float64 // of the delivered text
+	RequestedTier     string
+	Attempts          []Attempt // the last one is the attempt whose end the client saw
+	Ended             Ending
+	Free              bool // recorded, never charged (token counting)
+}
+
+// Ending is how the last attempt ended for the client.
+type Ending uint8
+
+// The endings of the contract's table of who pays.
+const (
+	NothingDelivered  Ending = iota // a failure, or the client left, and no output event
+	Answered                        // completed or incomplete
+	OutputThenCut                   // output, then a failure or the client left
+	FailureWithResult               // a failure event whose own payload holds output
+)
+
+// Bill is who pays what.
+type Bill struct {
+	Charged bool // settle; otherwise the hold is released
+	Charge  money.Nano
+	Lines   []journal.Line
+	Usage   journal.Usage
+	Costs   []ledger.CostArgs
+}
+
+// Settle works out the bill. It is pure.
+func Settle(c Case) (Bill, error) {
+	var b Bill
+	b.Usage = journal.Usage{Tools: map[string]int64{}, Source: SourceNone, Flags: []string{}}
+	last := len(c.Attempts) - 1
+	for i, a := range c.Attempts {
+		if i == last && c.Ended != NothingDelivered && !c.Free {
+			continue
+		}
+		if err := b.lost(c, a); err != nil {
+			return Bill{}, err
+		}
+	}
+	if last < 0 || c.Free {
+		return b, nil
+	}
+	if c.Ended == NothingDelivered {
+		b.show(c, c.Attempts[last])
+		return b, nil
+	}
+	return b, b.delivered(c, c.Attempts[last])
+}
+
+// delivered charges the attempt that the client got.
+func (b *Bill) delivered(c Case, a Attempt) error {
+	u, source, flags := usageOf(c, a)
+	quote, err := c.Price.Charge(u)
+	if err != nil {
+		return err
+	}
+	b.Charged, b.Charge = true, quote.Total
+	flags = append(flags, quote.Flags...)
+	if source == SourceEstimated && b.Charge > c.Held {
+		b.Charge = c.Held
+	}
+	if b.Charge > c.Held {
+		flags = append(flags, FlagOverrun)
+	}
+	b.Lines = lines(quote)
+	b.Usage = record(u, source, flags)
+	cost, err := a.Cost.Charge(u)
+	if err != nil {
+		return err
+	}
+	b.Costs = append(b.Costs, ledger.CostArgs{Request: c.Request, Customer: c.Customer, Channel: a.Channel, Amount: cost.Total, Attempt: a.N})
+	return nil
+}
+
+// lost books an attempt that the customer does not pay for: the reported
+// usage, else the input estimate where it may have executed, else nothing.
+func (b *Bill) lost(c Case, a Attempt) error {
+	var u price.Usage
+	switch {
+	case a.Seen != nil && a.Seen.Reported && !anomalous(a.Seen.Usage):
+		u, _ = price.Normalize(a.Seen.Usage)
+		u.Tools, u.Tier = a.Seen.Hosted, a.Seen.Tier
+	case a.Executed:
+		u = price.Usage{Input: c.InputEstimate}
+	default:
+		return nil
+	}
+	cost, err := a.Cost.Charge(u)
+	if err != nil {
+		return err
+	}
+	b.Costs = append(b.Costs, ledger.CostArgs{Request: c.Request, Customer: c.Customer, Channel: a.Channel, Amount: cost.Total,
+		Absorbed: true, Reason: a.Reason, Attempt: a.N})
+	return nil
+}
+
+// show puts the reported usage of an unpaid last attempt on record.
+func (b *Bill) show(c Case, a Attempt) {
+	if a.Seen == nil || !a.Seen.Reported {
+		return
+	}
+	u, source, flags := usageOf(c, a)
+	b.Usage = record(u, source, flags)
+}
+
+// usageOf is what the delivered attempt used: as reported, else estimated.
+func usageOf(c Case, a Attempt) (u price.Usage, source string, flags []string) {
+	seen := a.Seen
+	if seen == nil {
+		seen = &protocol.Seen{}
+	}
+	source = SourceReported
+	u, anomaly := price.Normalize(seen.Usage)
+	if anomaly {
+		flags = append(flags, price.FlagAnomaly)
+	}
+	if !seen.Reported || anomaly {
+		source = SourceEstimated
+		u = Estimate(c, seen, anomaly)
+	}
+	u.Tools, u.Tier = seen.Hosted, seen.Tier
+	return u, source, flags
+}
+
+// Estimate is the usage of an answer that did not report it: the hold's input
+// estimate (or the classes reported at the opening) and the delivered text by
+// the model's bytes per token.
+func Estimate(c Case, seen *protocol.Seen, ignoreOpening bool) price.Usage {
+	u := price.Usage{Input: c.InputEstimate}
+	if seen.Opening && !ignoreOpening {
+		if o, anomaly := price.Normalize(seen.Usage); !anomaly {
+			u = price.Usage{Input: o.Input, CachedInput: o.CachedInput, CacheWrite: o.CacheWrite}
+		}
+	}
+	u.Output = tokensOf(seen.TextBytes, c.BytesPerToken)
+	return u
+}
+
+func anomalous(u price.Usage) bool {
+	_, anomaly := price.Normalize(u)
+	return anomaly
+}
+
+func record(u price.Usage, source string, flags []string) journal.Usage {
+	out := journal.Usage{Input: u.Input, CachedInput: u.CachedInput, CacheWrite: u.CacheWrite, Output: u.Output,
+		Tools: map[string]int64{}, Source: source, Flags: slices.Compact(slices.Sorted(slices.Values(flags)))}
+	if out.Flags == nil {
+		out.Flags = []string{}
+	}
+	for k, v := range u.Tools {
+		out.Tools[k] = v
+	}
+	return out
+}
+
+func lines(q price.Quote) []journal.Line {
+	out := make([]journal.Line, 0, len(q.Lines))
+	for _, l := range q.Lines {
+		out = append(out, journal.Line{Class: l.Class, Units: l.Units, Price: l.Price.String(), Amount: l.Amount})
+	}
+	return out
+}

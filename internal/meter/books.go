@@ -1,0 +1,113 @@
+package meter
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"rubicon/internal/journal"
+	"rubicon/internal/ledger"
+	"rubicon/internal/money"
+	"rubicon/internal/state"
+	"rubicon/internal/store"
+)
+
+// Books writes a request's money and record, together.
+type Books struct {
+	db      *store.DB
+	ledger  *ledger.Ledger
+	journal *journal.Journal
+	state   *state.States
+	now     func() time.Time
+	board   board
+}
+
+// NewBooks joins the packages that own the tables.
+func NewBooks(db *store.DB, l *ledger.Ledger, j *journal.Journal, s *state.States, now func() time.Time) *Books {
+	return &Books{db: db, ledger: l, journal: j, state: s, now: now}
+}
+
+// Opening is a request before its first attempt.
+type Opening struct {
+	Record  journal.Record
+	Held    money.Nano
+	Free    bool // no hold
+	Billing Billing
+}
+
+// Billing is what recovery after a crash needs; it stands in the record.
+type Billing struct {
+	InputEstimate int64      `json:"input_estimate"`
+	BytesPerToken float64    `json:"bytes_per_token"`
+	Held          money.Nano `json:"held"`
+	Free          bool       `json:"free,omitempty"`
+}
+
+// Open makes the charge hold and begins the record; both are durable when it
+// returns. It refuses with *ledger.Insufficient.
+func (b *Books) Open(ctx context.Context, o Opening) error {
+	o.Billing.Held, o.Billing.Free = o.Held, o.Free
+	raw, err := json.Marshal(o.Billing)
+	if err != nil {
+		return err
+	}
+	o.Record.Billing = raw
+	return b.db.Write(ctx, func(tx *store.Tx) error {
+		if !o.Free {
+			if err := b.ledger.Hold(tx, ledger.HoldArgs{Request: o.Record.RequestID, Customer: o.Record.Customer,
+				Model: o.Record.PublicModel, Amount: o.Held}); err != nil {
+				return err
+			}
+		}
+		return b.journal.Begin(tx, o.Record)
+	})
+}
+
+// Reject records a request that was refused before its first attempt.
+func (b *Books) Reject(ctx context.Context, r journal.Record) error {
+	return b.db.Write(ctx, func(tx *store.Tx) error { return b.journal.Reject(tx, r) })
+}
+
+// Closing is a request at its end.
+type Closing struct {
+	Record journal.Record
+	Bill   Bill
+	Free   bool
+	State  []state.Entry // ids that the answer carried
+	Reason string        // of a release
+}
+
+// Close settles or releases the hold, books the costs, writes the final record
+// and remembers the answer's ids, in one transaction; it is durable when it
+// returns.
+func (b *Books) Close(ctx context.Context, c Closing) error {
+	return b.db.Write(ctx, func(tx *store.Tx) error { return b.write(tx, c) })
+}
+
+func (b *Books) write(tx *store.Tx, c Closing) error {
+	r := c.Record
+	switch {
+	case c.Free:
+	case c.Bill.Charged:
+		meta, _ := json.Marshal(map[string]string{"price_version": r.PriceVersion, "usage": c.Bill.Usage.Source})
+		if err := b.ledger.Settle(tx, ledger.SettleArgs{Request: r.RequestID, Customer: r.Customer, Model: r.PublicModel,
+			Charge: c.Bill.Charge, Meta: meta}); err != nil {
+			return err
+		}
+	default:
+		if err := b.ledger.Release(tx, r.RequestID, c.Reason); err != nil {
+			return err
+		}
+	}
+	for _, cost := range c.Bill.Costs {
+		if err := b.ledger.Cost(tx, cost); err != nil {
+			return err
+		}
+	}
+	if len(c.State) > 0 {
+		if err := b.state.Remember(tx, r.Customer, c.State, b.now()); err != nil {
+			return err
+		}
+	}
+	return b.journal.Finish(tx, r)
+}

@@ -1,0 +1,123 @@
+package meter
+
+import (
+	"context"
+	"encoding/json"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"rubicon/internal/store"
+)
+
+// progressEvery is how often what was delivered is noted, for all streams in
+// one transaction.
+const progressEvery = time.Second
+
+// Live is one running request's progress. The turn adds; the board reads.
+type Live struct {
+	id     string
+	Events atomic.Int64 // output events handed over
+	Bytes  atomic.Int64 // UTF-8 bytes of text in them
+	route  atomic.Pointer[LiveRoute]
+
+	notedEvents, notedBytes int64
+	notedRoute              *LiveRoute
+}
+
+// LiveRoute is the attempt that runs.
+type LiveRoute struct {
+	Attempt       int    `json:"attempt"`
+	Channel       string `json:"channel"`
+	Credential    string `json:"credential"`
+	UpstreamModel string `json:"upstream_model"`
+}
+
+// Route notes the attempt that was dispatched.
+func (l *Live) Route(r LiveRoute) { l.route.Store(&r) }
+
+// board is the running requests.
+type board struct {
+	mu   sync.Mutex
+	live map[*Live]struct{}
+}
+
+// Track puts a request on the board; the returned function takes it off.
+func (b *Books) Track(id string) (*Live, func()) {
+	l := &Live{id: id}
+	b.board.mu.Lock()
+	defer b.board.mu.Unlock()
+	if b.board.live == nil {
+		b.board.live = map[*Live]struct{}{}
+	}
+	b.board.live[l] = struct{}{}
+	return l, func() {
+		b.board.mu.Lock()
+		defer b.board.mu.Unlock()
+		delete(b.board.live, l)
+	}
+}
+
+// Running is how many requests run.
+func (b *Books) Running() int {
+	b.board.mu.Lock()
+	defer b.board.mu.Unlock()
+	return len(b.board.live)
+}
+
+// Run notes progress once a second until ctx ends.
+func (b *Books) Run(ctx context.Context) error {
+	t := time.NewTicker(progressEvery)
+	defer t.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-t.C:
+			b.note(ctx)
+		}
+	}
+}
+
+// note writes what has changed. A failure is not fatal: the next tick tries
+// again, and the end of the request does not depend on it.
+func (b *Books) note(ctx context.Context) {
+	changed := b.changed()
+	if len(changed) == 0 {
+		return
+	}
+	_ = b.db.Write(ctx, func(tx *store.Tx) error {
+		for _, c := range changed {
+			if err := b.journal.Progress(tx, c.id, c.events, c.bytes, c.note); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+type progress struct {
+	id            string
+	events, bytes int64
+	note          string
+}
+
+func (b *Books) changed() []progress {
+	b.board.mu.Lock()
+	defer b.board.mu.Unlock()
+	var out []progress
+	for l := range b.board.live {
+		events, bytes, route := l.Events.Load(), l.Bytes.Load(), l.route.Load()
+		if events == l.notedEvents && bytes == l.notedBytes && route == l.notedRoute {
+			continue
+		}
+		l.notedEvents, l.notedBytes, l.notedRoute = events, bytes, route
+		p := progress{id: l.id, events: events, bytes: bytes}
+		if route != nil {
+			raw, _ := json.Marshal(route)
+			p.note = string(raw)
+		}
+		out = append(out, p)
+	}
+	return out
+}

@@ -1,0 +1,207 @@
+// Package route orders the ways to serve one public model: the model's
+// candidates and their health at this moment give a choice, and every choice
+// says why not the others.
+//
+// It keeps no state and asks nobody; health comes in as a snapshot. It never
+// looks beyond the candidates of the requested public model.
+//
+// Invariant: what is chosen was listed for the model, speaks the surface, has
+// weight, is usable, holds the state the request names, and was not tried.
+package route
+
+import (
+	"net/url"
+	"slices"
+
+	"rubicon/internal/config"
+	"rubicon/internal/health"
+	"rubicon/internal/journal"
+)
+
+// Route is a channel with one of its credentials, in its role for one model.
+type Route struct {
+	Candidate  *config.Candidate
+	Credential *config.Credential // nil for a keyless channel
+}
+
+// CredentialName is "" for a keyless channel.
+func (r Route) CredentialName() string {
+	if r.Credential == nil {
+		return ""
+	}
+	return r.Credential.Name
+}
+
+// Key names the route for health.
+func (r Route) Key() health.Route {
+	return health.Route{Channel: r.Candidate.Channel.Name, Credential: r.CredentialName(), UpstreamModel: r.Candidate.UpstreamModel}
+}
+
+// Origin is the upstream account behind the route.
+func (r Route) Origin() string { return r.Candidate.Channel.OriginOf(r.CredentialName()) }
+
+// Host is the host and port of the route's base URL.
+func (r Route) Host() string { return hostOf(r.Candidate.Channel) }
+
+func hostOf(c *config.Channel) string {
+	u, err := url.Parse(c.BaseURL)
+	if err != nil {
+		return c.BaseURL
+	}
+	return u.Host
+}
+
+// Why a candidate was not available, beside the health states.
+const (
+	ExcludedSurface = "surface"     // speaks another API
+	ExcludedWeight  = "weight_zero" // the operator gave it no weight
+	ExcludedOrigin  = "origin"      // the request's state lives elsewhere
+	ExcludedTried   = "tried"       // this request was there already
+	ExcludedProbe   = "probe_busy"  // half-open, and another request is probing
+)
+
+// Query is what a choice depends on beside the candidates.
+type Query struct {
+	Protocol  string         // the request's surface
+	Origin    string         // state lives there; "" anywhere
+	Tried     []health.Route // routes this request has used
+	Denied    []health.Route // routes that health refused a moment ago
+	Last      *Route         // the attempt that failed; nil for the first choice
+	HostFirst bool           // another host goes before priority (after rows 1–4)
+	Affinity  string         // requests with the same value prefer the same route
+	Random    func() float64 // in [0,1)
+	Weight    func(channel string) (int, bool)
+}
+
+// Option is one usable route with its weight.
+type option struct {
+	route  Route
+	weight float64
+}
+
+// Choose picks a route. views holds the health of model.Channels, by index.
+// ok is false when no route is left; the decision then has no chosen channel.
+func Choose(model *config.Model, views []health.View, q Query) (chosen Route, ok bool, d journal.Decision) {
+	var options []option
+	d.Candidates = make([]journal.Candidate, len(model.Channels))
+	for i := range model.Channels {
+		c := &model.Channels[i]
+		weight := c.Weight
+		if q.Weight != nil {
+			if w, set := q.Weight(c.Channel.Name); set {
+				weight = w
+			}
+		}
+		effective := float64(weight) * views[i].Factor
+		open, why := usable(c, views[i], weight, q)
+		for _, r := range open {
+			options = append(options, option{r, effective})
+		}
+		d.Candidates[i] = journal.Candidate{Channel: c.Channel.Name, State: views[i].State, Priority: c.Priority,
+			Weight: float64(weight), EffectiveWeight: effective, Excluded: why}
+	}
+	if len(options) == 0 {
+		return Route{}, false, d
+	}
+	best := narrow(options, q)
+	chosen = pick(best, q)
+	d.Chosen = chosen.Candidate.Channel.Name
+	d.Reason = reason(options, best, q)
+	return chosen, true, d
+}
+
+// usable lists a candidate's routes that may be used, or says why there is none.
+func usable(c *config.Candidate, v health.View, weight int, q Query) (open []Route, why string) {
+	switch {
+	case c.Channel.Protocol != q.Protocol:
+		return nil, ExcludedSurface
+	case weight <= 0:
+		return nil, ExcludedWeight
+	case !v.Usable:
+		return nil, v.State
+	}
+	for _, cred := range v.Credentials {
+		r := Route{Candidate: c, Credential: credential(c.Channel, cred.Name)}
+		switch key := r.Key(); {
+		case !cred.Usable:
+			why = firstOf(why, cred.State)
+		case q.Origin != "" && r.Origin() != q.Origin:
+			why = firstOf(why, ExcludedOrigin)
+		case slices.Contains(q.Tried, key):
+			why = firstOf(why, ExcludedTried)
+		case slices.Contains(q.Denied, key):
+			why = firstOf(why, ExcludedProbe)
+		default:
+			open = append(open, r)
+		}
+	}
+	if len(open) > 0 {
+		why = ""
+	}
+	return open, why
+}
+
+func firstOf(a, b string) string {
+	if a != "" {
+		return a
+	}
+	return b
+}
+
+func credential(c *config.Channel, name string) *config.Credential {
+	for i := range c.Credentials {
+		if c.Credentials[i].Name == name {
+			return &c.Credentials[i]
+		}
+	}
+	return nil
+}
+
+// narrow leaves the options of the first rank: by priority, inside a priority
+// another host first; after rows 1–4 another host goes before priority.
+func narrow(options []option, q Query) []option {
+	if q.Last != nil && q.HostFirst {
+		options = otherHosts(options, q.Last.Host())
+	}
+	lowest := slices.MinFunc(options, func(a, b option) int {
+		return a.route.Candidate.Priority - b.route.Candidate.Priority
+	}).route.Candidate.Priority
+	options = keep(options, func(o option) bool { return o.route.Candidate.Priority == lowest })
+	if q.Last != nil {
+		options = otherHosts(options, q.Last.Host())
+	}
+	return options
+}
+
+// otherHosts leaves out a host unless nothing else is there.
+func otherHosts(options []option, host string) []option {
+	if others := keep(options, func(o option) bool { return o.route.Host() != host }); len(others) > 0 {
+		return others
+	}
+	return options
+}
+
+func keep(options []option, want func(option) bool) []option {
+	var out []option
+	for _, o := range options {
+		if want(o) {
+			out = append(out, o)
+		}
+	}
+	return out
+}
+
+// reason says in a word why this one.
+func reason(all, best []option, q Query) string {
+	switch {
+	case len(all) == 1:
+		return "only_route"
+	case len(best) < len(all) && q.Last != nil && q.HostFirst:
+		return "other_host"
+	case len(best) < len(all):
+		return "priority"
+	case q.Affinity != "":
+		return "affinity"
+	}
+	return "weight"
+}

@@ -1,0 +1,143 @@
+package turn
+
+import (
+	"errors"
+	"fmt"
+
+	"rubicon/internal/classify"
+	"rubicon/internal/config"
+	"rubicon/internal/fault"
+	"rubicon/internal/health"
+	"rubicon/internal/replay"
+)
+
+// maxAttempts is the contract's bound on attempts of one request.
+const maxAttempts = 3
+
+// errChoosing: another attempt was decided on, and choosing its route failed by
+// a fault of the gateway's own.
+var errChoosing = errors.New("choosing the replacement failed")
+
+// again asks the decision whether the request runs again after a failed
+// attempt, and prepares the next one if so.
+func (t *turn) again(a *attempt) bool {
+	a.report(t.healthResult(a))
+	facts := t.facts(a)
+	facts.RouteLeft = true
+	a.verdict = replay.Decide(facts)
+	if a.verdict.Action != replay.Deliver {
+		found, err := t.choose(&a.route, hostFirst(a.failed.Failure))
+		if err != nil {
+			t.Log.Error("choosing the replacement", "request_id", t.req.ID, "error", err)
+			a.verdict = replay.Verdict{Action: replay.Deliver, Reason: replay.GatewayFault}
+			a.failed = gatewayFault(fmt.Errorf("%w: %w", errChoosing, err))
+			return false
+		}
+		if !found {
+			facts.RouteLeft = false
+			a.verdict = replay.Decide(facts)
+		}
+	}
+	t.Log.Debug("attempt failed", "request_id", t.req.ID, "attempt", a.n, "channel", a.route.Candidate.Channel.Name,
+		"failure", a.failed.Failure, "verdict", a.verdict.Action, "reason", a.verdict.Reason)
+	switch a.verdict.Action {
+	case replay.Switch:
+		t.made.Switches++
+		if isTimeout(a.failed.Failure) {
+			t.made.TimeoutSwitches++
+		}
+	case replay.Replay:
+		t.made.Replays++
+	default:
+		return false
+	}
+	a.close()
+	t.gate.discard()
+	return true
+}
+
+func isTimeout(f classify.Failure) bool {
+	switch f {
+	case classify.HeaderTimeout, classify.AnswerTimeout, classify.FirstEventTimeout, classify.FirstOutputTimeout:
+		return true
+	}
+	return false
+}
+
+// facts gathers what the decision may depend on.
+func (t *turn) facts(a *attempt) replay.Facts {
+	handed, outputHeld := t.gate.state()
+	p := &t.req.Parsed
+	return replay.Facts{
+		Failure: a.failed.Failure, ByEvent: a.failed.ByEvent,
+		Streaming: p.Stream, EventTimeout: t.req.Protocol.Channel() != config.ProtocolResponses,
+		Events: a.seen.Events > 0, Handed: handed, Usage: a.seen.Executed || a.seen.Result, Executed: a.failed.Executed,
+		Stored: t.stored, Continuation: p.Continuation, OriginBound: t.bound, HostedTool: len(p.Hosted) > 0,
+		Atomic: outputHeld && handed == replay.Nothing, ClientGone: t.clientGone(),
+		Made: t.made, Limits: t.limits(),
+	}
+}
+
+func (t *turn) limits() replay.Limits {
+	on := t.cfg.Switch.OnTimeout
+	timeouts := on.NotStreaming
+	if t.req.Parsed.Stream {
+		switch t.req.Protocol.Channel() {
+		case config.ProtocolResponses:
+			timeouts = on.ResponsesStream
+		case config.ProtocolChat:
+			timeouts = on.ChatStream
+		default:
+			timeouts = on.MessagesStream
+		}
+	}
+	return replay.Limits{Attempts: maxAttempts, Switches: t.cfg.Switch.Max, TimeoutSwitches: timeouts,
+		Replays: t.cfg.Replay.Max, AfterLifecycle: t.cfg.Replay.AfterLifecycle}
+}
+
+func (t *turn) clientGone() bool {
+	return t.parent.Err() != nil && !t.shuttingDown() || t.gate.writerFailed()
+}
+
+func (t *turn) shuttingDown() bool { return t.parent.Err() != nil && isShutdown(t.parent) }
+
+// healthResult is what the route's health learns from a failed attempt.
+func (t *turn) healthResult(a *attempt) health.Result {
+	f := a.failed
+	return health.Result{Failure: f.Failure, RateLimit: f.RateLimit, RetryAfter: f.After, Customer: t.req.Principal.Customer.ID,
+		Aborted: t.clientGone() || f.Failure == classify.ClientGone}
+}
+
+// shownFault is the failure in the client's words.
+func (t *turn) shownFault(a *attempt) *fault.Error {
+	f := faultOf(a.failed, t.req)
+	if f.Upstream {
+		f.Message = fault.Scrub(f.Message, t.literals(a)...)
+	}
+	handed, _ := t.gate.state()
+	f.RequestID = t.req.ID
+	f.AfterOutput = handed == replay.OutputToo
+	f.Retryable = f.Retryable && t.harmless(f.AfterOutput)
+	f.NoRetry = t.made.Replays > 0
+	return f
+}
+
+// harmless: a repeat by the client does nothing twice.
+func (t *turn) harmless(afterOutput bool) bool {
+	executed := false
+	for _, a := range t.attempts {
+		executed = executed || a.failed == nil || a.failed.Executed
+	}
+	p := &t.req.Parsed
+	return !executed || !t.stored && !p.Continuation && !t.bound && len(p.Hosted) == 0 && !afterOutput
+}
+
+// literals are what must not be shown of the attempt's route, whatever it
+// looks like.
+func (t *turn) literals(a *attempt) []string {
+	out := []string{a.route.Host()}
+	if a.route.Credential != nil {
+		out = append(out, a.route.Credential.Key.Reveal())
+	}
+	return out
+}

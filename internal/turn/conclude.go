@@ -1,0 +1,181 @@
+package turn
+
+import (
+	"rubicon/internal/classify"
+	"rubicon/internal/health"
+	"rubicon/internal/journal"
+	"rubicon/internal/meter"
+	"rubicon/internal/protocol"
+	"rubicon/internal/replay"
+	"rubicon/internal/state"
+	"rubicon/internal/upstream"
+)
+
+// conclude ends the request after its last attempt: money and record first,
+// durable, then the end for the client.
+func (t *turn) conclude(a *attempt) Result {
+	if a.failed == nil {
+		a.verdict = replay.Verdict{Action: replay.Deliver, Reason: replay.Answered}
+		a.report(health.Result{OK: true, Customer: t.req.Principal.Customer.ID})
+	}
+	handed, _ := t.gate.state()
+	t.rec.AfterOutput = a.failed != nil && handed == replay.OutputToo
+	t.rec.UpstreamModel = a.route.Candidate.UpstreamModel
+	t.rec.ResponseID = a.seen.ResponseID
+	t.rec.Outcome = t.outcome(a, handed)
+	var e Ending
+	if a.failed != nil {
+		e = t.ending(a, handed)
+		t.rec.Error = &journal.Error{Code: e.Fault.Code, Type: e.Fault.Type}
+		if e.Form == FormOurs || e.Form == FormStatus {
+			t.rec.Error.Code = firstOf(e.Fault.Code, e.Fault.Type)
+		}
+	}
+	t.settle(a, handed)
+	t.show(a, e)
+	t.observe()
+	return Result{Outcome: t.rec.Outcome, Seen: a.seen, Sent: true}
+}
+
+func firstOf(a, b string) string {
+	if a != "" {
+		return a
+	}
+	return b
+}
+
+// outcome is the record's word for how the request ended.
+func (t *turn) outcome(a *attempt, handed replay.Handed) journal.Outcome {
+	switch {
+	case a.failed == nil && a.seen.Incomplete:
+		return journal.OutcomeIncomplete
+	case a.failed == nil:
+		return journal.OutcomeCompleted
+	case a.failed.Failure == classify.ClientGone || t.clientGone():
+		return journal.OutcomeCancelled
+	case handed == replay.OutputToo:
+		return journal.OutcomePartial
+	}
+	return journal.OutcomeFailed
+}
+
+// paid is the row of the contract's table of who pays.
+func (a *attempt) paid(handed replay.Handed, outputHeld bool, form Form) meter.Ending {
+	switch {
+	case a.failed == nil:
+		return meter.Answered
+	case handed == replay.OutputToo, outputHeld && form != FormStatus:
+		return meter.OutputThenCut
+	case a.seen.Result:
+		return meter.FailureWithResult
+	}
+	return meter.NothingDelivered
+}
+
+// ending is how the failure is shown.
+func (t *turn) ending(a *attempt, handed replay.Handed) Ending {
+	byEvent := a.failed.ByEvent
+	e := Ending{Form: formOf(t.req.Protocol, t.req.Parsed.Stream, byEvent, handed, a.seen.Events), Fault: t.shownFault(a),
+		Protocol: t.req.Protocol, Reader: a.reader, ErrorSent: a.errorSent}
+	if e.Form != FormEvent {
+		return e
+	}
+	e.Events, e.Answer = a.failures, a.answer
+	if e.Answer != nil {
+		if clean := scrubMessages(e.Answer.Body, 3, t.literals(a)); clean != nil {
+			e.Answer = &upstream.Answer{Status: a.answer.Status, ContentType: a.answer.ContentType, Body: clean}
+		}
+		return e
+	}
+	last := ""
+	if n := len(e.Events); n > 0 {
+		last = e.Events[n-1].Type
+	}
+	e.Unended = t.req.Protocol.HoldsShown && last != "response.failed"
+	return e
+}
+
+// settle makes the outcome durable.
+func (t *turn) settle(a *attempt, handed replay.Handed) {
+	_, outputHeld := t.gate.state()
+	form := FormStatus
+	if a.failed != nil {
+		form = formOf(t.req.Protocol, t.req.Parsed.Stream, a.failed.ByEvent, handed, a.seen.Events)
+	}
+	c := meter.Case{Request: t.req.ID, Customer: t.req.Principal.Customer.ID, Model: t.model.Name, Price: t.model.Price, Held: t.bill.Held,
+		InputEstimate: t.estimate, BytesPerToken: t.bill.BytesPerToken, RequestedTier: t.req.Parsed.Tier, Free: t.req.Free,
+		Ended: a.paid(handed, outputHeld, form)}
+	for _, x := range t.attempts {
+		c.Attempts = append(c.Attempts, meter.Attempt{N: x.n, Channel: x.route.Candidate.Channel.Name, Cost: x.route.Candidate.Cost,
+			Executed: x.failed == nil || x.failed.Executed, Seen: x.seen, Reason: string(x.lostReason())})
+	}
+	bill, err := meter.Settle(c)
+	if err != nil {
+		t.Log.Error("working out a bill", "request_id", t.req.ID, "error", err)
+		bill = meter.Bill{Usage: t.rec.Usage}
+	}
+	if a.failed == nil && t.req.Parsed.Stream && a.seen.Reported {
+		t.Learner.Learn(a.route.Candidate.UpstreamModel, a.seen.TextBytes, a.seen.Usage.Output)
+	}
+	t.write(bill, a, handed)
+}
+
+// lostReason is why the operator bears an attempt's cost.
+func (a *attempt) lostReason() string {
+	return string(a.verdict.Reason)
+}
+
+// write puts the bill and the record into the database.
+func (t *turn) write(bill meter.Bill, a *attempt, handed replay.Handed) {
+	t.rec.Usage, t.rec.Charge, t.rec.Lines = bill.Usage, bill.Charge, bill.Lines
+	t.rec.Delivered = journal.Delivered{Events: t.live.Events.Load(), Bytes: t.live.Bytes.Load()}
+	for _, x := range t.attempts {
+		entry := x.entry()
+		for _, cost := range bill.Costs {
+			if cost.Attempt == x.n {
+				entry.Cost = cost.Amount
+			}
+		}
+		t.rec.Attempts = append(t.rec.Attempts, entry)
+	}
+	if t.gate.spilled {
+		t.rec.Notes = append(t.rec.Notes, "atomic delivery went over limits.atomic_bytes; delivered as a stream from there")
+	}
+	t.stamp()
+	closing := meter.Closing{Record: t.rec, Bill: bill, Free: t.req.Free, Reason: string(a.verdict.Reason)}
+	if a.failed == nil || handed != replay.Nothing || a.seen.Result {
+		closing.State = t.remembered(a)
+	}
+	ctx, done := t.detached()
+	defer done()
+	if err := t.Books.Close(ctx, closing); err != nil {
+		t.Log.Error("settling a request; its hold stays open until the next start resolves it", "request_id", t.req.ID, "error", err)
+	}
+}
+
+// remembered are the ids that the answer carried, with their home.
+func (t *turn) remembered(a *attempt) []state.Entry {
+	out := make([]state.Entry, 0, len(a.seen.State))
+	for _, s := range a.seen.State {
+		e := state.Entry{Kind: state.Kind(s.Kind), ID: s.ID, Origin: a.route.Origin(), Channel: a.route.Candidate.Channel.Name}
+		if s.Kind == protocol.KindResponse {
+			u := t.rec.Usage
+			e.StoreOff, e.Tokens = t.storeOff, u.Input+u.CachedInput+u.CacheWrite+u.Output
+		}
+		out = append(out, e)
+	}
+	return out
+}
+
+// show gives the client its end.
+func (t *turn) show(a *attempt, e Ending) {
+	if a.failed != nil {
+		t.gate.fail(e)
+		return
+	}
+	if a.answer != nil {
+		t.gate.answer(func(s Sink) error { return s.Answer(a.answer) })
+		return
+	}
+	t.gate.finish(a.terminal, a.tail)
+}

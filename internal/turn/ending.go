@@ -1,0 +1,218 @@
+package turn
+
+import (
+	"context"
+	"errors"
+	"net/http"
+
+	"rubicon/internal/classify"
+	"rubicon/internal/config"
+	"rubicon/internal/fault"
+	"rubicon/internal/jsonscan"
+	"rubicon/internal/protocol"
+	"rubicon/internal/replay"
+	"rubicon/internal/sse"
+	"rubicon/internal/upstream"
+)
+
+// Form is the way a failure is shown (contract, section 5).
+type Form uint8
+
+// The forms.
+const (
+	FormStatus Form = iota // a status and JSON; on WebSocket an error frame
+	FormEvent              // the upstream's own failure event
+	FormOurs               // the gateway's own ending of an opened stream
+)
+
+// Ending is a failure as its sink must show it. Held events have gone out
+// already where the form wants it.
+type Ending struct {
+	Form      Form
+	Fault     *fault.Error
+	Protocol  *protocol.Protocol
+	Events    []protocol.Event // FormEvent: the failure events, in order
+	Unended   bool             // FormEvent: the events end no stream of this protocol (error without response.failed)
+	ErrorSent bool             // an error event went out already
+	Reader    protocol.Reader  // what was read of the stream; nil if nothing
+	Answer    *upstream.Answer // FormEvent, not streamed: the answer that tells the failure
+}
+
+// formOf chooses the form. events counts what the delivered attempt's stream
+// told, heartbeats apart.
+func formOf(p *protocol.Protocol, streaming, byEvent bool, handed replay.Handed, events int) Form {
+	switch {
+	case !streaming && byEvent && p.HoldsShown:
+		return FormEvent
+	case !streaming:
+		return FormStatus
+	case handed == replay.Nothing && (!p.HoldsShown || events == 0):
+		return FormStatus
+	case byEvent:
+		return FormEvent
+	}
+	return FormOurs
+}
+
+// faultOf gives a failure its code, status and words.
+func faultOf(f *upstream.Failed, req *Request) *fault.Error {
+	var e *fault.Error
+	switch f.Failure {
+	case classify.Balance:
+		e = fault.New(fault.UpstreamBalance, "")
+	case classify.Auth:
+		e = fault.New(fault.UpstreamAuth, "")
+	case classify.Connect:
+		e = fault.New(fault.ConnectFailed, "")
+	case classify.HeaderTimeout:
+		e = fault.New(fault.HeaderTimeout, "")
+	case classify.AnswerTimeout:
+		e = fault.New(fault.AnswerTimeout, "")
+	case classify.FirstEventTimeout:
+		e = fault.New(fault.FirstEventTimeout, "")
+	case classify.FirstOutputTimeout:
+		e = fault.New(fault.FirstOutputTimeout, "")
+	case classify.IdleTimeout:
+		e = fault.New(fault.StreamIdleTimeout, "")
+	case classify.TotalTimeout:
+		e = fault.New(fault.RequestTimeout, "")
+	case classify.BufferLimit:
+		e = fault.New(fault.UpstreamBufferLimit, "")
+	case classify.ReadError:
+		e = fault.New(readErrorCode(f, req.Protocol), "")
+	case classify.GatewayFault, classify.ClientGone:
+		e = fault.New(gatewayCode(f, req), "")
+	default:
+		e = told(f, req.Protocol)
+	}
+	if e.RetryAfter == 0 {
+		e.RetryAfter = f.After
+	}
+	return e.WithCause(f)
+}
+
+func readErrorCode(f *upstream.Failed, p *protocol.Protocol) string {
+	switch {
+	case f.NotEvent:
+		return fault.UpstreamError
+	case p.Channel() == config.ProtocolResponses:
+		return fault.StreamReadError
+	}
+	return fault.UpstreamStreamError
+}
+
+func gatewayCode(f *upstream.Failed, req *Request) string {
+	switch {
+	case errors.Is(f, ErrShutdown):
+		return fault.ShuttingDown
+	case errors.Is(f, errChoosing) && req.WebSocket:
+		return fault.WebSocketResponseFailed
+	case errors.Is(f, errChoosing):
+		return fault.ResponseFailed
+	}
+	return fault.InternalError
+}
+
+// told is a failure in the provider's own words: code, type, param and message
+// kept. What is no JSON is upstream_error.
+func told(f *upstream.Failed, p *protocol.Protocol) *fault.Error {
+	row, _ := fault.Lookup(fault.UpstreamError)
+	e := &fault.Error{Code: f.Info.Code, Status: statusOf(f, p), Type: f.Info.Type, Param: f.Info.Param, Message: f.Info.Message,
+		Retryable: couldSucceed[f.Failure], Upstream: true}
+	if !f.JSON {
+		e.Upstream, e.Code = false, fault.UpstreamError
+	}
+	if e.Message == "" {
+		e.Message = row.What
+	}
+	if e.Type == "" {
+		e.Type = fault.TypeFor(e.Status)
+		if p.Channel() == config.ProtocolMessages {
+			e.Type = fault.MessagesTypeFor(e.Status)
+		}
+	}
+	return e
+}
+
+// statusOf is a told failure's status: kept when upstream gave one of 4xx or
+// 5xx, by the failure's code when it came as an event, else 502.
+func statusOf(f *upstream.Failed, p *protocol.Protocol) int {
+	if !f.ByEvent {
+		if f.Status >= 400 && f.Status <= 599 {
+			return f.Status
+		}
+		if f.Failure == classify.Deterministic {
+			return http.StatusBadRequest
+		}
+		return http.StatusBadGateway
+	}
+	switch {
+	case f.RateLimit:
+		return http.StatusTooManyRequests
+	case f.Failure == classify.Deterministic:
+		return http.StatusBadRequest
+	case classify.SaysOverload(f.Info) && p.Channel() == config.ProtocolMessages:
+		return 529
+	case classify.SaysOverload(f.Info):
+		return http.StatusServiceUnavailable
+	case classify.SaysTimeout(f.Info):
+		return http.StatusGatewayTimeout
+	}
+	return http.StatusBadGateway
+}
+
+// couldSucceed: the classes told in the provider's words whose repeat could
+// come out better.
+var couldSucceed = map[classify.Failure]bool{
+	classify.RateLimited: true, classify.Overloaded: true, classify.Upstream5xx: true, classify.BadAnswer: true,
+	classify.FailedEvent: true, classify.Unfit: false,
+}
+
+// scrubbed takes hosts, keys and account ids out of a failure event's message
+// and gives it bytes of its own. Other bytes stay.
+func (t *turn) scrubbed(a *attempt, ev protocol.Event) protocol.Event {
+	ev = copied(ev)
+	clean := scrubMessages(ev.Data, 3, t.literals(a))
+	if clean != nil {
+		name := ""
+		if len(ev.Raw) > 6 && string(ev.Raw[:6]) == "event:" {
+			name = ev.Type
+		}
+		ev.Data = clean
+		ev.Raw = sse.AppendEvent(nil, name, clean)
+	}
+	return ev
+}
+
+// scrubMessages rewrites the "message" of an object and of the objects it
+// holds under the names a failure uses; nil when nothing had to change.
+func scrubMessages(obj []byte, depth int, literals []string) []byte {
+	if depth == 0 || jsonscan.KindOf(obj) != jsonscan.KindObject {
+		return nil
+	}
+	var edits []jsonscan.Edit
+	m := jsonscan.Object(obj)
+	for m.Next() {
+		switch key := string(m.Key()); key {
+		case "message":
+			text, ok := jsonscan.Text(m.Value())
+			if clean := fault.Scrub(text, literals...); ok && clean != text {
+				edits = append(edits, jsonscan.Edit{Key: key, Value: jsonscan.AppendString(nil, clean)})
+			}
+		case "error", "response":
+			if inner := scrubMessages(m.Value(), depth-1, literals); inner != nil {
+				edits = append(edits, jsonscan.Edit{Key: key, Value: inner})
+			}
+		}
+	}
+	if len(edits) == 0 {
+		return nil
+	}
+	out, err := jsonscan.Set(obj, edits...)
+	if err != nil {
+		return nil
+	}
+	return out
+}
+
+func isShutdown(ctx context.Context) bool { return errors.Is(context.Cause(ctx), ErrShutdown) }

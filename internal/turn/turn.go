@@ -1,0 +1,211 @@
+// Package turn runs one request from admission to the last byte: the pipeline
+// that both transports share. Transports differ in their Sink alone; protocols
+// in their event classes alone.
+//
+// The rules are elsewhere and pure: replay decides, route chooses, meter bills.
+// Here they are given their facts, and what they say is done.
+//
+// Invariants: the client sees the events of exactly one attempt and exactly one
+// ending; the charge hold is durable before dispatch and resolved once; the
+// outcome is durable before the client is shown the end; no goroutine and no
+// upstream call outlives Run.
+package turn
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"rubicon/internal/account"
+	"rubicon/internal/config"
+	"rubicon/internal/fault"
+	"rubicon/internal/health"
+	"rubicon/internal/journal"
+	"rubicon/internal/meter"
+	"rubicon/internal/protocol"
+	"rubicon/internal/replay"
+	"rubicon/internal/route"
+	"rubicon/internal/state"
+	"rubicon/internal/upstream"
+)
+
+// Chooser is route.Choose; a field so that its failure can be tested.
+type Chooser func(*config.Model, []health.View, route.Query) (route.Route, bool, journal.Decision)
+
+// Engine is what all turns share.
+type Engine struct {
+	Config   func() *config.Config // the configuration in force; a turn keeps the one it began with
+	Health   *health.Registry
+	Upstream *upstream.Client
+	Books    *meter.Books
+	States   *state.States
+	Learner  *meter.Learner
+	Choose   Chooser
+	Random   func() float64 // in [0,1)
+	Observe  Observer       // may be nil
+	Log      *slog.Logger
+	Node     string
+}
+
+// Observer is told of every request's end and of every attempt, for metrics.
+type Observer interface {
+	Finished(r *journal.Record)
+}
+
+// Request is one request as its transport decoded it.
+type Request struct {
+	ID              string
+	Principal       account.Principal
+	Surface         journal.Surface
+	Protocol        *protocol.Protocol
+	Parsed          protocol.Request
+	Body            []byte
+	Header          http.Header // allow-listed for upstream
+	ClientRequestID string
+	Session         string    // the client's session id, for affinity
+	Received        time.Time // when its first byte was read
+	Atomic          bool      // the request asked for atomic delivery
+	Free            bool      // token counting: recorded, no hold, no charge
+	WebSocket       bool
+	// Continued: the transport completed the input from its own memory, so a
+	// missing origin is answered as a missing previous response.
+	Continued bool
+}
+
+// Result is what a transport may want to know afterwards.
+type Result struct {
+	Outcome journal.Outcome
+	Seen    *protocol.Seen // of the delivered attempt; nil if there was none
+	Sent    bool           // an attempt was made
+}
+
+// Sink is a client connection in its role for one request. Its methods are
+// never called at the same time.
+type Sink interface {
+	// Begin opens the event stream, once, before its first event.
+	Begin(contentType string)
+	// Event hands over one event; it need not be sent before Flush.
+	Event(ev protocol.Event) error
+	// Flush sends what was handed over.
+	Flush() error
+	// KeepAlive breaks a silence.
+	KeepAlive() error
+	// Answer sends a whole answer that is not streamed.
+	Answer(a *upstream.Answer) error
+	// Fail sends the failure in the given form and ends the request.
+	Fail(e Ending) error
+	// ErrorAtOnce: after output an upstream error event goes out before it is
+	// known whether a response.failed follows.
+	ErrorAtOnce() bool
+}
+
+// ErrShutdown is the cause with which a transport ends turns that outlived the
+// grace time.
+var ErrShutdown = errors.New("the gateway is shutting down")
+
+// turn is one running request.
+type turn struct {
+	*Engine
+	req    *Request
+	cfg    *config.Config
+	model  *config.Model
+	timers config.Timers
+	gate   *gate
+	live   *meter.Live
+
+	parent context.Context // the client's
+	ctx    context.Context // with the total deadline
+	cancel context.CancelCauseFunc
+
+	rec      journal.Record
+	origin   string // state that the request names lives there
+	bound    bool   // origin-bound (row 12)
+	stored   bool
+	storeOff bool // the gateway turned "store" off
+	estimate int64
+	bill     meter.Billing
+	opened   bool // the hold and the record exist
+
+	made     replay.Counts
+	tried    []health.Route
+	attempts []*attempt
+	next     *candidate // chosen, with its permit, not dispatched yet
+}
+
+// Run serves the request. It returns when the client has been shown the end.
+func (e *Engine) Run(ctx context.Context, req *Request, sink Sink) Result {
+	t := e.begin(ctx, req, sink)
+	defer t.end()
+	if f := t.admit(); f != nil {
+		t.refuse(f)
+		return Result{Outcome: journal.OutcomeRejected}
+	}
+	for {
+		a := t.attempt()
+		if a.failed == nil || !t.again(a) {
+			return t.conclude(a)
+		}
+	}
+}
+
+func (e *Engine) begin(ctx context.Context, req *Request, sink Sink) *turn {
+	t := &turn{Engine: e, req: req, cfg: e.Config(), parent: ctx}
+	t.ctx, t.cancel = context.WithCancelCause(ctx)
+	t.gate = newGate(sink, func(err error) { t.cancel(err) })
+	t.rec = journal.Record{
+		RequestID: req.ID, Customer: req.Principal.Customer.ID, Key: req.Principal.Key.ID, ClientRequestID: req.ClientRequestID,
+		Surface: req.Surface, Stream: req.Parsed.Stream, PublicModel: req.Parsed.Model, Outcome: journal.OutcomeRunning,
+		StartedAt: req.Received.UTC(), Node: e.Node, Attempts: []journal.Attempt{}, Decisions: []journal.Decision{},
+		Usage: journal.Usage{Tools: map[string]int64{}, Source: meter.SourceNone, Flags: []string{}},
+	}
+	return t
+}
+
+// end gives back whatever is still held; after it nothing of the turn runs.
+func (t *turn) end() {
+	t.gate.close()
+	for _, a := range t.attempts {
+		a.close()
+	}
+	if t.next != nil {
+		t.next.permit.Done(health.Result{Aborted: true})
+	}
+	t.cancel(nil)
+}
+
+// refuse ends a request before its first attempt.
+func (t *turn) refuse(f *fault.Error) {
+	f.RequestID = t.req.ID
+	t.rec.Outcome = journal.OutcomeRejected
+	t.rec.Error = &journal.Error{Code: f.Code, Type: f.Type}
+	t.stamp()
+	ctx, done := t.detached()
+	defer done()
+	if err := t.Books.Reject(ctx, t.rec); err != nil {
+		t.Log.Error("recording a refused request", "request_id", t.req.ID, "error", err)
+	}
+	t.observe()
+	t.gate.fail(Ending{Form: FormStatus, Fault: f, Protocol: t.req.Protocol})
+}
+
+// detached is the context of what must happen although the client left.
+func (t *turn) detached() (context.Context, context.CancelFunc) {
+	return context.WithTimeout(context.WithoutCancel(t.ctx), settleTime)
+}
+
+const settleTime = 30 * time.Second
+
+func (t *turn) stamp() {
+	now := time.Now()
+	t.rec.FinishedAt = now.UTC()
+	t.rec.Times.Total = now.Sub(t.req.Received).Milliseconds()
+	t.rec.Times.EventHold = t.gate.heldFor().Milliseconds()
+}
+
+func (t *turn) observe() {
+	if t.Observe != nil {
+		t.Observe.Finished(&t.rec)
+	}
+}

@@ -1,0 +1,206 @@
+package upstream
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"net/http"
+	"net/http/httptrace"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+
+	"rubicon/internal/classify"
+	"rubicon/internal/config"
+)
+
+// Client holds the connections to all upstreams, a pool per channel.
+type Client struct {
+	dial  Dial
+	agent string
+
+	mu    sync.Mutex
+	pools map[poolKey]*http.Transport
+}
+
+type poolKey struct {
+	channel      string
+	allowPrivate bool
+}
+
+// New makes a Client. dial may be nil for the real network.
+func New(dial Dial, userAgent string) *Client {
+	return &Client{dial: dial, agent: userAgent, pools: map[poolKey]*http.Transport{}}
+}
+
+// Close drops idle connections.
+func (c *Client) Close() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for k, t := range c.pools {
+		t.CloseIdleConnections()
+		delete(c.pools, k)
+	}
+}
+
+func (c *Client) pool(ch *config.Channel) *http.Transport {
+	key := poolKey{ch.Name, ch.AllowPrivate}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	t := c.pools[key]
+	if t == nil {
+		t = &http.Transport{
+			DialContext:            c.dialer(ch.AllowPrivate),
+			DisableCompression:     true, // a stream asked for compressed arrives in lumps; what comes compressed all the same is decoded
+			ForceAttemptHTTP2:      true,
+			MaxIdleConns:           0,
+			MaxIdleConnsPerHost:    1024,
+			IdleConnTimeout:        90 * time.Second,
+			MaxResponseHeaderBytes: 256 << 10,
+		}
+		c.pools[key] = t
+	}
+	return t
+}
+
+// request builds the HTTP request. Its body cannot be rewound (GetBody nil), so
+// the transport cannot resend it.
+func (c *Client) request(ctx context.Context, call *Call) (*http.Request, error) {
+	method := call.Method
+	if method == "" {
+		method = http.MethodPost
+	}
+	target := call.Channel.BaseURL + call.Path
+	if q := query(call); q != "" {
+		target += "?" + q
+	}
+	var body io.Reader
+	if call.Body != nil {
+		body = io.NopCloser(bytes.NewReader(call.Body))
+	}
+	req, err := http.NewRequestWithContext(ctx, method, target, body)
+	if err != nil {
+		return nil, err
+	}
+	req.ContentLength = int64(len(call.Body))
+	for k, v := range call.Header {
+		req.Header[k] = v
+	}
+	if call.Body != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	if call.Stream {
+		req.Header.Set("Accept", "text/event-stream")
+	} else if req.Header.Get("Accept") == "" {
+		req.Header.Set("Accept", "application/json")
+	}
+	req.Header.Set("User-Agent", c.agent)
+	authorize(req.Header, call)
+	for k, v := range call.Channel.Headers {
+		req.Header.Set(k, v)
+	}
+	return req, nil
+}
+
+func query(call *Call) string {
+	if len(call.Channel.Query) == 0 {
+		return call.Query
+	}
+	q := url.Values{}
+	for k, v := range call.Channel.Query {
+		q.Set(k, v)
+	}
+	out := q.Encode()
+	if call.Query != "" {
+		out += "&" + call.Query
+	}
+	return out
+}
+
+func authorize(h http.Header, call *Call) {
+	if call.Channel.Protocol == config.ProtocolMessages && h.Get("Anthropic-Version") == "" {
+		h.Set("Anthropic-Version", "2023-06-01")
+	}
+	if call.Credential == nil {
+		return
+	}
+	key := call.Credential.Key.Reveal()
+	switch call.Channel.Auth {
+	case config.AuthBearer:
+		h.Set("Authorization", "Bearer "+key)
+	case config.AuthXAPIKey:
+		h.Set("X-Api-Key", key)
+	case config.AuthAPIKey:
+		h.Set("Api-Key", key)
+	}
+}
+
+// exchange is one HTTP exchange up to the status line.
+type exchange struct {
+	ctx    context.Context
+	cancel context.CancelCauseFunc
+	resp   *http.Response
+	trace  trace
+}
+
+// open sends the call and waits for the status line.
+func (c *Client) open(parent context.Context, call *Call) (*exchange, *Failed) {
+	ctx, cancel := context.WithCancelCause(parent)
+	x := &exchange{ctx: ctx, cancel: cancel}
+	x.trace.start(call.Timers, call.Stream, cancel)
+	req, err := c.request(httptrace.WithClientTrace(ctx, x.trace.hooks()), call)
+	if err != nil {
+		x.trace.stop()
+		cancel(errClosed)
+		return nil, &Failed{Failure: classify.GatewayFault, cause: err}
+	}
+	resp, err := c.pool(call.Channel).RoundTrip(req)
+	x.trace.stop()
+	if err != nil {
+		f := x.failed(err)
+		cancel(errClosed)
+		return nil, f
+	}
+	x.resp = resp
+	return x, nil
+}
+
+// failed classifies an exchange without a status line. What was certainly not
+// sent, or certainly not taken, was not executed.
+func (x *exchange) failed(err error) *Failed {
+	if failure, cause, cancelled := fromCause(x.ctx); cancelled {
+		executed := x.trace.wrote() && failure != classify.Connect
+		return &Failed{Failure: failure, Executed: executed, cause: cause}
+	}
+	if !x.trace.wrote() || refusedUnprocessed(err) {
+		return &Failed{Failure: classify.Connect, cause: cleanURL(err)}
+	}
+	return &Failed{Failure: classify.ReadError, Executed: true, cause: cleanURL(err)}
+}
+
+// refusedUnprocessed recognises HTTP/2's promise that a request was not
+// processed. The bundled package exports no type for it.
+func refusedUnprocessed(err error) bool {
+	s := err.Error()
+	return strings.Contains(s, "REFUSED_STREAM") || strings.Contains(s, "server sent GOAWAY and closed the connection") && strings.Contains(s, "LastStreamID=0")
+}
+
+// cleanURL unwraps *url.Error, which prints whole URLs.
+func cleanURL(err error) error {
+	var u *url.Error
+	if e, ok := err.(*url.Error); ok {
+		u = e
+		return u.Err
+	}
+	return err
+}
+
+func requestID(h http.Header) string {
+	for _, name := range [...]string{"X-Request-Id", "Request-Id", "Apim-Request-Id", "X-Amzn-Requestid", "Cf-Ray"} {
+		if v := h.Get(name); v != "" && len(v) <= 200 {
+			return v
+		}
+	}
+	return ""
+}

@@ -1,0 +1,255 @@
+package upstream
+
+import (
+	"compress/gzip"
+	"context"
+	"errors"
+	"io"
+	"mime"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"rubicon/internal/classify"
+	"rubicon/internal/health"
+	"rubicon/internal/protocol"
+	"rubicon/internal/sse"
+)
+
+// Stream is an opened event stream. It is read by one goroutine.
+type Stream struct {
+	x      *exchange
+	call   *Call
+	reader protocol.Reader
+	body   io.Reader
+	dec    *sse.Decoder
+	bytes  countingReader
+
+	progress    atomic.Int64 // when the last event was read, since began
+	began       time.Time
+	silence     *time.Timer // first event, then idle
+	firstOutput *time.Timer
+	settle      *time.Timer
+	opened      bool // an event was read
+	output      bool
+	done        bool
+}
+
+// Open makes the call and waits for an event stream. timers.first_output runs
+// from here.
+func (c *Client) Open(ctx context.Context, call *Call, reader protocol.Reader) (*Stream, *Failed) {
+	s := &Stream{call: call, reader: reader, began: time.Now()}
+	ctx, cancel := context.WithCancelCause(ctx)
+	if d := call.Timers.FirstOutput; d > 0 {
+		s.firstOutput = time.AfterFunc(d, func() { cancel(errFirstOutput) })
+	}
+	x, failed := c.open(ctx, call)
+	if failed != nil {
+		s.stopTimers()
+		cancel(errClosed)
+		return nil, failed
+	}
+	inner := x.cancel
+	x.cancel = func(cause error) { inner(cause); cancel(cause) }
+	s.x = x
+	s.watch()
+	if failed := x.accept(call, isEventStream); failed != nil {
+		s.Close()
+		return nil, failed
+	}
+	body, err := decoded(x.resp)
+	if err != nil {
+		s.Close()
+		return nil, &Failed{Failure: classify.BadAnswer, Status: x.resp.StatusCode, Executed: true, RequestID: s.RequestID(), cause: err}
+	}
+	s.bytes.r = body
+	s.dec = sse.NewDecoder(&s.bytes, int(call.MaxEvent))
+	return s, nil
+}
+
+// watch runs the deadline for the first event, then for silence between
+// events. It is not re-armed for every event: when it fires it looks how long
+// ago the last one was.
+func (s *Stream) watch() {
+	s.progress.Store(int64(time.Since(s.began)) &^ 1)
+	d := s.call.Timers.FirstEvent
+	if d <= 0 {
+		d = s.call.Timers.Idle
+	}
+	if d > 0 {
+		s.silence = time.AfterFunc(d, s.checkSilence)
+	}
+}
+
+// checkSilence is the silence timer's function. The lowest bit of progress
+// tells whether an event was read yet.
+func (s *Stream) checkSilence() {
+	at := s.progress.Load()
+	limit, cause := s.call.Timers.Idle, errIdle
+	if at&1 == 0 {
+		limit, cause = s.call.Timers.FirstEvent, errFirstEvent
+	}
+	if limit <= 0 {
+		return
+	}
+	if left := limit - (time.Since(s.began) - time.Duration(at)); left > 0 {
+		s.silence.Reset(left)
+		return
+	}
+	s.x.cancel(cause)
+}
+
+// Next reads the next event; its bytes are valid until the following call.
+// io.EOF is the good end: the stream was complete. Anything else is *Failed.
+func (s *Stream) Next() (protocol.Event, error) {
+	if s.done || s.reader.Stage() == protocol.Closed {
+		s.done = true
+		return protocol.Event{}, io.EOF
+	}
+	frame, err := s.dec.Next()
+	if err != nil {
+		return protocol.Event{}, s.ended(err)
+	}
+	ev, err := s.reader.Read(frame)
+	if err != nil {
+		return protocol.Event{}, s.fail(&Failed{Failure: classify.ReadError, NotEvent: true, cause: err})
+	}
+	if ev.Class != protocol.Heartbeat {
+		s.note(ev.Class)
+	}
+	return ev, nil
+}
+
+// note is what every event does to the deadlines.
+func (s *Stream) note(class protocol.Class) {
+	s.opened = true
+	s.progress.Store(int64(time.Since(s.began)) | 1)
+	if class != protocol.Lifecycle && !s.output {
+		s.output = true
+		if s.firstOutput != nil {
+			s.firstOutput.Stop()
+		}
+	}
+	if s.settle == nil && s.reader.Stage() == protocol.Settling {
+		s.settle = time.AfterFunc(protocol.SettleTime, func() { s.x.cancel(errSettled) })
+	}
+}
+
+// ended gives the meaning of the end of the body.
+func (s *Stream) ended(err error) error {
+	s.done = true
+	settling := s.reader.Stage() == protocol.Settling
+	if settling && (errors.Is(err, io.EOF) || context.Cause(s.x.ctx) == errSettled || s.x.ctx.Err() == nil) {
+		return io.EOF
+	}
+	if errors.Is(err, sse.ErrTooLarge) {
+		return s.fail(&Failed{Failure: classify.BufferLimit, cause: err})
+	}
+	if failure, cause, cancelled := fromCause(s.x.ctx); cancelled {
+		return s.fail(&Failed{Failure: failure, cause: cause})
+	}
+	if errors.Is(err, io.EOF) {
+		err = io.ErrUnexpectedEOF
+	}
+	return s.fail(&Failed{Failure: classify.ReadError, cause: err})
+}
+
+func (s *Stream) fail(f *Failed) error {
+	s.done = true
+	f.Status, f.RequestID, f.Executed = s.x.resp.StatusCode, s.RequestID(), true
+	return f
+}
+
+// Ready tells that another whole event has arrived already.
+func (s *Stream) Ready() bool { return !s.done && s.reader.Stage() != protocol.Closed && s.dec.Ready() }
+
+// Status is the status line's.
+func (s *Stream) Status() int { return s.x.resp.StatusCode }
+
+// ContentType is the answer's content type.
+func (s *Stream) ContentType() string { return s.x.resp.Header.Get("Content-Type") }
+
+// RequestID is upstream's own id of the call.
+func (s *Stream) RequestID() string { return requestID(s.x.resp.Header) }
+
+// Bytes is how many bytes of the body were read.
+func (s *Stream) Bytes() int64 { return s.bytes.n }
+
+// Cancel ends the attempt early with a cause, as when the client left.
+func (s *Stream) Cancel(cause error) { s.x.cancel(cause) }
+
+func (s *Stream) stopTimers() {
+	for _, t := range [...]*time.Timer{s.silence, s.firstOutput, s.settle} {
+		if t != nil {
+			t.Stop()
+		}
+	}
+}
+
+// lingering is how long Close waits for the end of a complete stream, so that
+// the connection can be used again: the final chunk usually came with the last
+// event.
+const lingering = 5 * time.Millisecond
+
+// Close ends the attempt and gives back what it holds. A complete stream whose
+// body ends right behind leaves its connection usable.
+func (s *Stream) Close() {
+	s.stopTimers()
+	if s.dec != nil && s.reader.Stage() == protocol.Closed && s.x.ctx.Err() == nil {
+		t := time.AfterFunc(lingering, func() { s.x.cancel(errClosed) })
+		_, _ = io.CopyN(io.Discard, s.bytes.r, 4<<10)
+		t.Stop()
+	}
+	_ = s.x.resp.Body.Close()
+	s.x.cancel(errClosed)
+	if s.dec != nil {
+		s.dec.Release()
+		s.dec = nil
+	}
+	s.done = true
+}
+
+type countingReader struct {
+	r io.Reader
+	n int64
+}
+
+func (c *countingReader) Read(p []byte) (int, error) {
+	n, err := c.r.Read(p)
+	c.n += int64(n)
+	return n, err
+}
+
+// decoded undoes a content encoding that nobody asked for.
+func decoded(resp *http.Response) (io.Reader, error) {
+	switch strings.ToLower(strings.TrimSpace(resp.Header.Get("Content-Encoding"))) {
+	case "", "identity":
+		return resp.Body, nil
+	case "gzip", "x-gzip":
+		return gzip.NewReader(resp.Body)
+	}
+	return nil, errors.New("unknown content encoding")
+}
+
+func isEventStream(contentType string) bool {
+	if contentType == "" {
+		return true // some small servers send none
+	}
+	t, _, err := mime.ParseMediaType(contentType)
+	return err == nil && t == "text/event-stream"
+}
+
+func isJSON(contentType string) bool {
+	t, _, err := mime.ParseMediaType(contentType)
+	return contentType == "" || err == nil && (t == "application/json" || strings.HasSuffix(t, "+json"))
+}
+
+// retryAfter reads the delay that an answer names.
+func retryAfter(h http.Header) time.Duration {
+	d, ok := health.ParseRetryAfter(h, time.Now())
+	if !ok {
+		return 0
+	}
+	return d
+}

@@ -1,0 +1,99 @@
+package upstream
+
+import (
+	"context"
+	"net/http/httptrace"
+	"sync"
+	"time"
+
+	"rubicon/internal/config"
+)
+
+// trace watches one exchange up to its status line and runs the deadlines of
+// that part: connect (until a connection is there), then headers (from request
+// written) for streams, or answer for the rest.
+type trace struct {
+	timers config.Timers
+	stream bool
+	cancel context.CancelCauseFunc
+
+	mu       sync.Mutex
+	timer    *time.Timer
+	stopped  bool
+	conn     *countedConn
+	baseline int64
+	sent     bool // the request was written whole
+	gotConn  bool
+	opaque   bool // a connection whose bytes cannot be counted (HTTP/2 shares them)
+}
+
+func (t *trace) start(timers config.Timers, stream bool, cancel context.CancelCauseFunc) {
+	t.timers, t.stream, t.cancel = timers, stream, cancel
+	t.arm(timers.Connect, errConnect)
+}
+
+// arm replaces the running deadline.
+func (t *trace) arm(d time.Duration, cause error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.timer != nil {
+		t.timer.Stop()
+		t.timer = nil
+	}
+	if !t.stopped && d > 0 {
+		t.timer = time.AfterFunc(d, func() { t.cancel(cause) })
+	}
+}
+
+func (t *trace) stop() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.stopped = true
+	if t.timer != nil {
+		t.timer.Stop()
+	}
+}
+
+func (t *trace) hooks() *httptrace.ClientTrace {
+	return &httptrace.ClientTrace{
+		GotConn: func(info httptrace.GotConnInfo) {
+			t.mu.Lock()
+			t.gotConn = true
+			t.conn = countedOf(info.Conn)
+			if t.conn != nil {
+				t.baseline = t.conn.written.Load()
+			}
+			t.mu.Unlock()
+			if t.stream {
+				// A peer that does not take the request must not escape the deadline.
+				t.arm(t.timers.Headers, errHeaders)
+			} else {
+				t.arm(0, nil)
+			}
+		},
+		WroteRequest: func(info httptrace.WroteRequestInfo) {
+			if info.Err != nil {
+				return
+			}
+			t.mu.Lock()
+			t.sent = true
+			t.mu.Unlock()
+			if t.stream {
+				t.arm(t.timers.Headers, errHeaders)
+			}
+		},
+	}
+}
+
+// wrote tells whether any byte of the request may have reached the peer.
+func (t *trace) wrote() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if !t.gotConn {
+		return false
+	}
+	if t.sent || t.conn == nil {
+		return true
+	}
+	return t.conn.written.Load() > t.baseline
+}
