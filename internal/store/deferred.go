@@ -24,19 +24,19 @@ type DeleteFrom struct {
 // comparable.
 type deferred interface {
 	width() int // parameters of a row
-	text(rows int) string
+	text(d dialect, rows int) string
 }
 
 func (i InsertInto) width() int { return strings.Count(i.Columns, ",") + 1 }
 
-func (i InsertInto) text(rows int) string {
+func (i InsertInto) text(d dialect, rows int) string {
 	row := "(?" + strings.Repeat(", ?", i.width()-1) + ")"
-	return fmt.Sprintf("INSERT INTO %s (%s) VALUES %s %s", i.Table, i.Columns, list(row, rows), i.Conflict)
+	return fmt.Sprintf("%s INTO %s (%s) VALUES %s %s", d.insert, i.Table, i.Columns, list(row, rows), i.Conflict)
 }
 
 func (d DeleteFrom) width() int { return 1 }
 
-func (d DeleteFrom) text(rows int) string {
+func (d DeleteFrom) text(_ dialect, rows int) string {
 	return fmt.Sprintf("DELETE FROM %s WHERE %s IN (%s)", d.Table, d.Column, list("?", rows))
 }
 
@@ -119,7 +119,7 @@ func (s *session) batchText(stmt deferred, rows int) string {
 	key := batchKey{stmt, rows}
 	text, ok := s.texts[key]
 	if !ok {
-		text = stmt.text(rows)
+		text = stmt.text(s.dialect, rows)
 		s.texts[key] = text
 	}
 	return text

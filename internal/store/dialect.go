@@ -18,6 +18,7 @@ type dialect struct {
 	begin      string // starts a transaction that will write
 	beginRead  string // starts a snapshot
 	checkpoint string // what to run beside the writer now and then; "": nothing
+	insert     string // the verb of deferred inserts
 	forUpdate  string // what locks the rows of a SELECT
 	lockSchema string // what keeps others out of a migration, if begin does not
 

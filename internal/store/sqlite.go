@@ -33,10 +33,13 @@ func sqliteDialect(path string, o Options) (dialect, error) {
 	read := slices.Concat(common, []string{"query_only(1)"})
 
 	d := dialect{
-		name:            "sqlite",
-		driver:          "sqlite",
-		begin:           "BEGIN IMMEDIATE",
-		beginRead:       "BEGIN",
+		name:      "sqlite",
+		driver:    "sqlite",
+		begin:     "BEGIN IMMEDIATE",
+		beginRead: "BEGIN",
+		// A violation loses the transaction anyway, see Write. Saying so spares
+		// SQLite the journal that it keeps to undo a single statement.
+		insert:          "INSERT OR ROLLBACK",
 		rebind:          func(sql string) string { return sql },
 		isConflict:      isSQLiteConflict,
 		isNoTransaction: isSQLiteNoTransaction,
