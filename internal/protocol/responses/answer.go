@@ -10,8 +10,7 @@ import (
 // answer gathers what a stream or a whole answer tells.
 type answer struct {
 	seen  protocol.Seen
-	usage []byte // the reported usage as it came
-	ids   map[protocol.StateID]bool
+	usage []byte          // the reported usage as it came
 	calls map[string]bool // hosted calls that were counted
 }
 
@@ -68,13 +67,16 @@ func Answer(body []byte) (*protocol.Seen, error) {
 		return nil, protocol.ErrNotProtocol
 	}
 	a := newAnswer()
+	a.seen.Events = 1
+	if !empty(resp.output) {
+		a.seen.OutputEvents = 1
+	}
 	a.closing(resp)
 	a.seen.Incomplete = jsonscan.Equal(resp.status, "incomplete")
 	if resp.failure != nil || jsonscan.Equal(resp.status, "failed") {
 		info := errorValue(resp.failure)
 		a.seen.Failed = &info
-		a.seen.Result = !empty(resp.output)
-		a.seen.Executed = a.seen.Executed || a.seen.Result
+		a.result(&resp)
 	}
 	return &a.seen, nil
 }
@@ -95,7 +97,7 @@ func (a *answer) identify(resp *response) {
 		if a.seen.ResponseID == "" {
 			a.seen.ResponseID = id // an ending of ours names the id of response.created
 		}
-		a.remember(protocol.StateID{Kind: protocol.KindResponse, ID: id})
+		a.seen.Remember(protocol.KindResponse, id)
 	}
 	if model := str(resp.model); model != "" {
 		a.seen.Model = model
@@ -113,7 +115,7 @@ func (a *answer) closing(resp response) {
 	el := jsonscan.Array(resp.output)
 	for index := int64(0); el.Next(); index++ {
 		it := readItem(el.Value())
-		a.remember(it.state()...)
+		it.remember(&a.seen)
 		a.call(&it, index)
 		if uncounted {
 			a.seen.TextBytes += it.text
@@ -133,16 +135,10 @@ func (a *answer) report(usage []byte) {
 	}
 }
 
-func (a *answer) remember(ids ...protocol.StateID) {
-	for _, id := range ids {
-		if a.ids[id] {
-			continue
-		}
-		if a.ids == nil {
-			a.ids = make(map[protocol.StateID]bool)
-		}
-		a.ids[id] = true
-		a.seen.State = append(a.seen.State, id)
+// result notes a failure's own output: it executed.
+func (a *answer) result(resp *response) {
+	if !empty(resp.output) {
+		a.seen.Result, a.seen.Executed = true, true
 	}
 }
 
@@ -155,10 +151,9 @@ func (a *answer) call(it *item, index int64) {
 	}
 	if a.calls == nil {
 		a.calls = make(map[string]bool)
-		a.seen.Hosted = make(map[string]int64)
 	}
 	a.calls[key] = true
-	a.seen.Hosted[name]++
+	a.seen.Call(name, a.seen.Hosted[name]+1)
 }
 
 // empty tells whether raw is no array with an element.

@@ -1,8 +1,6 @@
 package responses
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"strconv"
 
 	"rubicon/internal/jsonscan"
@@ -34,6 +32,7 @@ type item struct {
 }
 
 func readItem(raw []byte) (it item) {
+	var action int64
 	m := jsonscan.Object(raw)
 	for m.Next() {
 		v := m.Value()
@@ -53,9 +52,14 @@ func readItem(raw []byte) (it item) {
 			it.seal(v)
 		case "content", "summary":
 			it.parts(v)
-		case "arguments", "input", "code", "action", "operation":
+		case "arguments", "input", "code":
 			it.text += written(v)
+		case "action", "operation":
+			action += written(v)
 		}
+	}
+	if it.typ != "web_search_call" { // a search's action only reports what was done
+		it.text += action
 	}
 	return it
 }
@@ -67,8 +71,8 @@ func (it *item) container(raw []byte) {
 }
 
 func (it *item) seal(raw []byte) {
-	if hash := sealedHash(raw); hash != "" {
-		it.sealed = append(it.sealed, hash)
+	if s := str(raw); s != "" {
+		it.sealed = append(it.sealed, protocol.Seal(s))
 	}
 }
 
@@ -121,27 +125,15 @@ func (it *item) key(index int64) string {
 	return "#" + strconv.FormatInt(index, 10)
 }
 
-// state is what of the item lives at the upstream account.
-func (it *item) state() []protocol.StateID {
-	ids := make([]protocol.StateID, 0, 2)
+// remember notes what of the item lives at the upstream account.
+func (it *item) remember(seen *protocol.Seen) {
 	if it.id != "" {
-		ids = append(ids, protocol.StateID{Kind: protocol.KindItem, ID: it.id})
+		seen.Remember(protocol.KindItem, it.id)
 	}
 	for _, c := range it.containers {
-		ids = append(ids, protocol.StateID{Kind: protocol.KindContainer, ID: c})
+		seen.Remember(protocol.KindContainer, c)
 	}
 	for _, s := range it.sealed {
-		ids = append(ids, protocol.StateID{Kind: protocol.KindSealed, ID: s})
+		seen.Remember(protocol.KindSealed, s)
 	}
-	return ids
-}
-
-// sealedHash is the hex SHA-256 of a sealed field's text, "" if it has none.
-func sealedHash(raw []byte) string {
-	s, _ := jsonscan.AppendText(nil, raw)
-	if len(s) == 0 {
-		return ""
-	}
-	sum := sha256.Sum256(s)
-	return hex.EncodeToString(sum[:])
 }

@@ -8,6 +8,9 @@ import (
 	"rubicon/internal/sse"
 )
 
+// maxSequence keeps the numbers of an ending of ours in range.
+const maxSequence = 1 << 53
+
 // reader reads one stream. See protocol.Reader.
 type reader struct {
 	answer
@@ -62,7 +65,7 @@ func (r *reader) Read(f sse.Frame) (protocol.Event, error) {
 	if err != nil {
 		return protocol.Event{}, err
 	}
-	if n, ok := jsonscan.Int(e.sequence); ok && n >= 0 && n < countLimit {
+	if n, ok := jsonscan.Int(e.sequence); ok && n >= 0 && n < maxSequence {
 		r.seen.Sequence = n
 	}
 	ev.Class = k.class
@@ -166,7 +169,7 @@ func (r *reader) output(k kind, e *envelope) {
 		return
 	}
 	it := readItem(e.item)
-	r.remember(it.state()...)
+	it.remember(&r.seen)
 	if k.reads == done {
 		r.call(&it, index)
 		if r.texts.whole(index, indexed) {
@@ -205,9 +208,7 @@ func (r *reader) failure(k kind, e *envelope, data []byte) {
 	for _, usage := range [...][]byte{e.usage, jsonscan.Get(e.failure, "usage")} {
 		r.report(present(usage))
 	}
-	if !empty(resp.output) {
-		r.seen.Result, r.seen.Executed = true, true
-	}
+	r.result(&resp)
 }
 
 func firstOf(a, b []byte) []byte {

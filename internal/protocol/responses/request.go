@@ -4,36 +4,69 @@ import (
 	"rubicon/internal/fault"
 	"rubicon/internal/jsonscan"
 	"rubicon/internal/protocol"
+	"rubicon/internal/protocol/body"
 )
 
+// anything is for keys whose value is refused elsewhere, whatever it is.
+const anything = body.String | body.Bool | body.Count | body.Array | body.Object
+
+// requestKeys are the top-level keys that the gateway reads or writes.
+var requestKeys = [...]body.Key{
+	{Name: "model", Type: body.String, Required: true},
+	{Name: "stream", Type: body.Bool},
+	{Name: "stream_options", Type: body.Object},
+	{Name: "store", Type: body.Bool},
+	{Name: "background", Type: body.Bool},
+	{Name: "previous_response_id", Type: body.String},
+	{Name: "conversation", Type: body.String | body.Object},
+	{Name: "prompt", Type: body.Object},
+	{Name: "input", Type: body.String | body.Array},
+	{Name: "instructions", Type: body.String | body.Array},
+	{Name: "tools", Type: body.Array},
+	{Name: "max_output_tokens", Type: body.Count},
+	{Name: "service_tier", Type: body.String},
+	{Name: "prompt_cache_key", Type: body.String},
+	// Of a WebSocket's response.create.
+	{Name: "type", Type: body.String},
+	{Name: "generate", Type: body.Bool},
+	{Name: "stream_id", Type: anything},
+}
+
 // ParseRequest reads a request body, of HTTP or of a WebSocket response.create.
-func ParseRequest(body []byte) (protocol.Request, *fault.Error) {
-	v, bad := readParams(body)
+func ParseRequest(b []byte) (protocol.Request, *fault.Error) {
+	m, bad := body.Read(b, requestKeys[:])
 	if bad != nil {
 		return protocol.Request{}, bad
 	}
 	req := protocol.Request{
-		Model:        str(v[pModel]),
-		Store:        store(v[pStore]),
-		PrevResponse: str(v[pPreviousResponse]),
+		Model:        m.Text("model"),
+		Stream:       m.True("stream"),
+		Store:        store(m.Raw("store")),
+		PrevResponse: m.Text("previous_response_id"),
+		MaxOutput:    m.Int("max_output_tokens"),
 		Choices:      1,
-		Tier:         str(v[pServiceTier]),
-		Affinity:     str(v[pPromptCacheKey]),
+		Tier:         m.Text("service_tier"),
+		Affinity:     m.Text("prompt_cache_key"),
+		Warmup:       m.Raw("generate") != nil && !m.True("generate"),
 	}
-	req.Stream, _ = jsonscan.Bool(v[pStream])
-	if generate, ok := jsonscan.Bool(v[pGenerate]); ok {
-		req.Warmup = !generate
+	if req.Model == "" {
+		return protocol.Request{}, invalid("model", "\"model\" must not be empty.")
 	}
-	if req.MaxOutput, bad = refuse(&req, &v); bad != nil {
-		return protocol.Request{}, bad
+	if m.True("background") {
+		return protocol.Request{}, fault.New(fault.UnsupportedParameter,
+			"background: true is not supported by this gateway.").WithParam("background")
 	}
 	w := walk{req: &req}
-	if bad := w.parents(&v); bad != nil {
+	if bad := w.parents(m); bad != nil {
 		return protocol.Request{}, bad
 	}
-	w.body(&v)
-	req.BilledBytes = int64(len(body)) - w.unbilled
+	w.body(m)
+	req.BilledBytes = int64(len(b)) - w.unbilled
 	return req, nil
+}
+
+func invalid(param, message string) *fault.Error {
+	return fault.New(fault.InvalidRequest, message).WithParam(param)
 }
 
 func store(raw []byte) protocol.Store {
@@ -46,42 +79,24 @@ func store(raw []byte) protocol.Store {
 	return protocol.StoreFalse
 }
 
-// refuse checks values that have the right type but must not be.
-func refuse(req *protocol.Request, v *values) (maxOutput int64, bad *fault.Error) {
-	if req.Model == "" {
-		return 0, invalid("model", "The parameter 'model' is required.")
-	}
-	if on, _ := jsonscan.Bool(v[pBackground]); on {
-		return 0, fault.New(fault.UnsupportedParameter, "background: true is not supported by this gateway.").WithParam("background")
-	}
-	if v[pMaxOutputTokens] == nil {
-		return 0, nil
-	}
-	n, ok := jsonscan.Int(v[pMaxOutputTokens])
-	if !ok || n <= 0 {
-		return 0, invalid("max_output_tokens", "The parameter 'max_output_tokens' must be a positive integer.")
-	}
-	return n, nil
-}
-
 // parents reads what makes the request a continuation of upstream state.
-func (w *walk) parents(v *values) *fault.Error {
-	if v[pPreviousResponse] != nil {
+func (w *walk) parents(m body.Members) *fault.Error {
+	if id := m.Raw("previous_response_id"); id != nil {
 		if w.req.PrevResponse == "" {
-			return invalid("previous_response_id", "The parameter 'previous_response_id' must not be empty.")
+			return invalid("previous_response_id", "\"previous_response_id\" must not be empty.")
 		}
 		w.req.Continuation = true
-		w.ref(protocol.KindResponse, v[pPreviousResponse], &place{key: "previous_response_id"})
+		w.ref(protocol.KindResponse, id, &place{key: "previous_response_id"})
 	}
-	if v[pConversation] == nil {
+	id, at := m.Raw("conversation"), &place{key: "conversation"}
+	if id == nil {
 		return nil
 	}
-	at, id := &place{key: "conversation"}, v[pConversation]
 	if jsonscan.KindOf(id) == jsonscan.KindObject {
-		at, id = at.member("id"), jsonscan.Get(id, "id")
+		id, at = jsonscan.Get(id, "id"), at.member("id")
 	}
 	if str(id) == "" {
-		return invalid("conversation", "The parameter 'conversation' must name a conversation.")
+		return invalid("conversation", "\"conversation\" must name a conversation.")
 	}
 	w.req.Continuation = true
 	w.ref(protocol.KindConversation, id, at)

@@ -1,11 +1,9 @@
 package responses
 
 import (
-	"math"
-	"strconv"
-
 	"rubicon/internal/jsonscan"
 	"rubicon/internal/price"
+	"rubicon/internal/protocol"
 )
 
 // readUsage reads a usage object. ok is false when it names no count at all:
@@ -39,25 +37,12 @@ func readDetails(raw []byte) (cached, written int64) {
 	return cached, written
 }
 
-// countLimit is far above every plausible count and far below an overflow in
-// any sum of them; price.Normalize flags what reaches it.
-const countLimit = 1 << 53
-
-// count reads a token count in the forms that providers write: an integer, a
-// float, or either as a string. found is true if it was or if this is one.
+// count reads a token count; some providers write it as a string. found is true
+// if it was or if this is one.
 func count(raw []byte, was bool) (n int64, found bool) {
 	if s, isText := jsonscan.Text(raw); isText {
 		raw = []byte(s)
 	}
-	if n, isInt := jsonscan.Int(raw); isInt {
-		return min(max(n, -countLimit), countLimit), true
-	}
-	if jsonscan.KindOf(raw) != jsonscan.KindNumber {
-		return 0, was
-	}
-	f, err := strconv.ParseFloat(string(raw), 64)
-	if err != nil && !math.IsInf(f, 0) {
-		return 0, was
-	}
-	return int64(min(max(math.Ceil(f), -countLimit), countLimit)), true
+	n, ok := protocol.Count(raw)
+	return n, ok || was
 }

@@ -7,6 +7,7 @@ import (
 
 	"rubicon/internal/jsonscan"
 	"rubicon/internal/protocol"
+	"rubicon/internal/protocol/body"
 )
 
 // maxNesting bounds the walk. What requests really nest is half as deep, and
@@ -52,19 +53,17 @@ func (w *walk) ref(kind string, id []byte, at *place) {
 }
 
 func (w *walk) sealed(raw []byte, at *place) {
-	if hash := sealedHash(raw); hash != "" {
-		w.req.Refs = append(w.req.Refs, protocol.Ref{Kind: protocol.KindSealed, ID: hash, Param: at.String()})
+	if s := str(raw); s != "" {
+		w.req.Refs = append(w.req.Refs, protocol.Ref{Kind: protocol.KindSealed, ID: protocol.Seal(s), Param: at.String()})
 	}
 }
 
 // body walks the parts of a body that can name state.
-func (w *walk) body(v *values) {
-	if v[pPrompt] != nil {
-		w.prompt(v[pPrompt], &place{key: "prompt"})
-	}
-	w.items(v[pInstructions], &place{key: "instructions"})
-	w.items(v[pInput], &place{key: "input"})
-	w.tools(v[pTools], &place{key: "tools"})
+func (w *walk) body(m body.Members) {
+	w.prompt(m.Raw("prompt"), &place{key: "prompt"})
+	w.items(m.Raw("instructions"), &place{key: "instructions"})
+	w.items(m.Raw("input"), &place{key: "input"})
+	w.tools(m.Raw("tools"), &place{key: "tools"})
 }
 
 func (w *walk) prompt(raw []byte, at *place) {
