@@ -24,6 +24,8 @@ import (
 
 // commands is the command line. Kong fills it.
 type commands struct {
+	Serve serveCmd `cmd:"" help:"Run the gateway."`
+
 	Init    initCmd    `cmd:"" help:"Write a commented rubicon.yaml."`
 	Check   checkCmd   `cmd:"" help:"Validate a configuration; shows all problems at once."`
 	Explain explainCmd `cmd:"" help:"Tell what became of a request, or what would be chosen now for a model."`

@@ -1,0 +1,39 @@
+# make demo   runs the main job on embedded parts
+# make test   everything that proves the product (also what CI runs)
+# make help   lists the rest
+
+GO          ?= go
+STATICCHECK ?= honnef.co/go/tools/cmd/staticcheck@v0.8.2
+VERSION     ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+export GOFLAGS ?= -buildvcs=false
+
+.PHONY: help demo build test test-all lint bench clients lock
+
+help:
+	@sed -n 's/^\([a-z-]*\):.*## /  make \1  \t/p' $(MAKEFILE_LIST)
+
+demo: ## run the main job on embedded parts: a replayed stream, a cut one, their money
+	$(GO) run ./cmd/rubicon demo
+
+build: ## one static binary, bin/rubicon
+	CGO_ENABLED=0 $(GO) build -trimpath -ldflags "-s -w -X main.versionFlag=$(VERSION)" -o bin/rubicon ./cmd/rubicon
+
+lint: ## go vet and staticcheck
+	$(GO) vet ./...
+	$(GO) run $(STATICCHECK) ./...
+
+clients: test/clients/node_modules ## install the client SDKs that the tests talk through
+
+test/clients/node_modules: test/clients/package-lock.json
+	cd test/clients && npm ci --no-audit --no-fund --silent
+	@touch $@
+
+test: lint clients ## the whole proof: lint, every test under the race detector, the behaviour lock
+	$(GO) test -race ./...
+	$(GO) run ./lock/check
+
+test-all: test ## what takes longer too
+	RUBICON_TEST_ALL=1 $(GO) test -count=1 -timeout 60m ./...
+
+bench: ## decoder, relay, decision, ledger
+	$(GO) test -run '^$$' -bench . -benchmem ./internal/sse ./internal/jsonscan ./internal/replay ./internal/turn ./internal/store ./internal/ledger

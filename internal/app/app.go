@@ -1,0 +1,284 @@
+// Package app puts the gateway together: the only package that knows all the
+// others. Everything is built in New, started in Run and ended in reverse
+// order.
+//
+// It holds no rule. It is also the whole gateway for tests and the demo, which
+// pass their own network, randomness and log in Options.
+package app
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	mathrand "math/rand/v2"
+	"net"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"rubicon/internal/account"
+	"rubicon/internal/config"
+	"rubicon/internal/health"
+	"rubicon/internal/httpapi"
+	"rubicon/internal/ident"
+	"rubicon/internal/journal"
+	"rubicon/internal/ledger"
+	"rubicon/internal/meter"
+	"rubicon/internal/price"
+	"rubicon/internal/route"
+	"rubicon/internal/state"
+	"rubicon/internal/store"
+	"rubicon/internal/turn"
+	"rubicon/internal/upstream"
+)
+
+// Options replace the outside world; the zero value is the real one.
+type Options struct {
+	Version string
+	Log     *slog.Logger
+	Listen  func(network, address string) (net.Listener, error)
+	Dial    upstream.Dial
+	Rand    io.Reader      // for ids and keys
+	Random  func() float64 // for choices by weight
+	Choose  turn.Chooser
+}
+
+// App is one gateway.
+type App struct {
+	opts Options
+	cfg  atomic.Pointer[config.Config]
+	log  *slog.Logger
+
+	db       *store.DB
+	accounts *account.Accounts
+	ledger   *ledger.Ledger
+	journal  *journal.Journal
+	states   *state.States
+	books    *meter.Books
+	health   *health.Registry
+	upstream *upstream.Client
+	engine   *turn.Engine
+
+	client, admin         net.Listener
+	clientHTTP, adminHTTP *http.Server
+	connections           context.CancelCauseFunc // ends the turns that outlive the grace time
+	draining              atomic.Bool
+	ready                 chan struct{}
+}
+
+// New opens the database, resolves what a crash left behind, and listens. Run
+// must be called afterwards, Close if it is not.
+func New(ctx context.Context, cfg *config.Config, opts Options) (*App, error) {
+	a := &App{opts: opts.withDefaults(), ready: make(chan struct{})}
+	a.log = a.opts.Log
+	a.cfg.Store(cfg)
+	if err := a.open(ctx); err != nil {
+		return nil, errors.Join(err, a.Close())
+	}
+	return a, nil
+}
+
+func (o Options) withDefaults() Options {
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Listen == nil {
+		o.Listen = net.Listen
+	}
+	if o.Rand == nil {
+		o.Rand = rand.Reader
+	}
+	if o.Random == nil {
+		o.Random = mathrand.Float64
+	}
+	if o.Choose == nil {
+		o.Choose = route.Choose
+	}
+	if o.Version == "" {
+		o.Version = "dev"
+	}
+	return o
+}
+
+func (a *App) open(ctx context.Context) (err error) {
+	cfg := a.Config()
+	a.db, err = store.Open(ctx, cfg.Store.URL.Reveal(), store.Options{Sync: cfg.Store.Sync})
+	if err != nil {
+		return fmt.Errorf("opening the database; check store.url: %w", err)
+	}
+	if err := a.db.Migrate(ctx); err != nil {
+		return fmt.Errorf("migrating the database: %w", err)
+	}
+	ids := ident.New(a.opts.Rand, time.Now)
+	a.accounts = account.New(a.db, ids, time.Now)
+	a.ledger = ledger.New(a.db, ids, time.Now)
+	a.journal = journal.New(a.db, time.Now)
+	a.states = state.New(a.db, time.Now)
+	a.books = meter.NewBooks(a.db, a.ledger, a.journal, a.states, time.Now)
+	a.health = health.New(health.Options{Now: time.Now, Notify: a.heard})
+	a.health.Configure(cfg)
+	a.upstream = upstream.New(a.opts.Dial, "rubicon/"+a.opts.Version)
+	if err := a.recover(ctx); err != nil {
+		return fmt.Errorf("resolving what the last run left open: %w", err)
+	}
+	a.engine = &turn.Engine{Config: a.Config, Health: a.health, Upstream: a.upstream, Books: a.books, States: a.states,
+		Learner: meter.NewLearner(), Choose: a.opts.Choose, Random: a.opts.Random, Log: a.log, Node: "local"}
+	return a.listen(ids)
+}
+
+// recover resolves the requests that a crash interrupted.
+func (a *App) recover(ctx context.Context) error {
+	cfg := a.Config()
+	prices := func(model string) (price.List, bool) {
+		if m := cfg.Model(model); m != nil {
+			return m.Price, true
+		}
+		return price.List{}, false
+	}
+	costs := func(channel, model string) (price.List, bool) {
+		m := cfg.Model(model)
+		for i := 0; m != nil && i < len(m.Channels); i++ {
+			if m.Channels[i].Channel.Name == channel {
+				return m.Channels[i].Cost, true
+			}
+		}
+		return price.List{}, false
+	}
+	n, err := 0, error(nil)
+	_, _ = prices, costs // TEMP a.books.Recover(ctx, prices, costs, a.log)
+	if n > 0 {
+		a.log.Warn("resolved requests that the last run left open", "requests", n)
+	}
+	return err
+}
+
+// listen opens both listeners and builds their servers.
+func (a *App) listen(ids *ident.Source) (err error) {
+	cfg := a.Config()
+	if a.client, err = a.opts.Listen("tcp", cfg.Listen); err != nil {
+		return fmt.Errorf("listening for clients; check listen: %w", err)
+	}
+	if a.admin, err = a.opts.Listen("tcp", cfg.Admin.Listen); err != nil {
+		return fmt.Errorf("listening for operators; check admin.listen: %w", err)
+	}
+	base, cancel := context.WithCancelCause(context.Background())
+	a.connections = cancel
+	handler := httpapi.New(httpapi.Deps{Config: a.Config, Engine: a.engine, Accounts: a.accounts, Ledger: a.ledger, Journal: a.journal,
+		States: a.states, DB: a.db, Upstream: a.upstream, IDs: ids, Log: a.log, Ready: a.isReady}, surfaces())
+	a.clientHTTP = &http.Server{Handler: handler, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
+		BaseContext: func(net.Listener) context.Context { return base }, ErrorLog: slog.NewLogLogger(a.log.Handler(), slog.LevelDebug)}
+	a.adminHTTP = &http.Server{Handler: a.adminHandler(ids), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute,
+		ErrorLog: slog.NewLogLogger(a.log.Handler(), slog.LevelDebug)}
+	return nil
+}
+
+// Config is the configuration in force.
+func (a *App) Config() *config.Config { return a.cfg.Load() }
+
+// ClientAddr is where clients connect.
+func (a *App) ClientAddr() string { return a.client.Addr().String() }
+
+// AdminAddr is where operators connect.
+func (a *App) AdminAddr() string { return a.admin.Addr().String() }
+
+func (a *App) isReady() error {
+	if a.draining.Load() {
+		return turn.ErrShutdown
+	}
+	return nil
+}
+
+// Run serves until ctx ends, then lets running requests finish within
+// timers.shutdown_grace. Everything is closed when it returns.
+func (a *App) Run(ctx context.Context) error {
+	background, stop := context.WithCancel(context.WithoutCancel(ctx))
+	var wg sync.WaitGroup
+	failed := make(chan error, 8)
+	start := func(name string, run func() error) {
+		wg.Go(func() {
+			if err := run(); err != nil && !errors.Is(err, http.ErrServerClosed) {
+				failed <- fmt.Errorf("%s: %w", name, err)
+			}
+		})
+	}
+	start("progress", func() error { return a.books.Run(background) })
+	start("credential re-checks", func() error { return a.health.RunRechecks(background, a.recheck) })
+	start("housekeeping", func() error { return a.housekeep(background) })
+	start("client API", func() error { return a.serveClients() })
+	start("admin API", func() error { return a.adminHTTP.Serve(a.admin) })
+	a.log.Info("ready", "clients", a.ClientAddr(), "admin", a.AdminAddr())
+	var err error
+	select {
+	case <-ctx.Done():
+	case err = <-failed:
+	}
+	a.shutdown()
+	stop()
+	wg.Wait()
+	return errors.Join(err, a.Close())
+}
+
+func (a *App) serveClients() error {
+	if tls := a.Config().TLS; tls.Enabled() {
+		return a.clientHTTP.ServeTLS(a.client, tls.Cert, tls.Key)
+	}
+	return a.clientHTTP.Serve(a.client)
+}
+
+// shutdown stops taking requests and waits for the running ones; those that
+// outlive the grace time are ended and settled for what was delivered.
+func (a *App) shutdown() {
+	a.draining.Store(true)
+	ctx, cancel := context.WithTimeout(context.Background(), max(a.Config().Timers.ShutdownGrace, time.Millisecond))
+	defer cancel()
+	if err := a.clientHTTP.Shutdown(ctx); err != nil {
+		a.connections(turn.ErrShutdown)
+		last, done := context.WithTimeout(context.Background(), 5*time.Second)
+		defer done()
+		_ = a.clientHTTP.Shutdown(last)
+		_ = a.clientHTTP.Close()
+	}
+	a.connections(turn.ErrShutdown)
+	_ = a.adminHTTP.Close()
+}
+
+// housekeep deletes what is past its time.
+func (a *App) housekeep(ctx context.Context) error {
+	t := time.NewTicker(time.Hour)
+	defer t.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-t.C:
+			if _, err := a.journal.Retain(ctx, time.Now().Add(-a.Config().Retention.Requests)); err != nil {
+				a.log.Warn("deleting old records", "error", err)
+			}
+			if _, err := a.states.Expire(ctx); err != nil {
+				a.log.Warn("deleting expired ids", "error", err)
+			}
+		}
+	}
+}
+
+// Close gives back what New opened, last first.
+func (a *App) Close() error {
+	var errs []error
+	for _, l := range [...]net.Listener{a.admin, a.client} {
+		if l != nil {
+			_ = l.Close()
+		}
+	}
+	if a.upstream != nil {
+		a.upstream.Close()
+	}
+	if a.db != nil {
+		errs = append(errs, a.db.Close())
+		a.db = nil
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,154 @@
+// Package httpapi is the client API over HTTP: it authenticates, reads and
+// bounds what comes in, hands requests to the engine, and writes what comes
+// out. It also serves the customer's own reading: models, balance, records and
+// stored responses.
+//
+// No rule about routing, replay or money lives here.
+//
+// Invariants: every response carries x-request-id; every error has the one
+// envelope; a stream that could not be ended properly is aborted, never closed
+// as if it were whole.
+package httpapi
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+
+	"rubicon/internal/account"
+	"rubicon/internal/config"
+	"rubicon/internal/fault"
+	"rubicon/internal/ident"
+	"rubicon/internal/journal"
+	"rubicon/internal/ledger"
+	"rubicon/internal/protocol"
+	"rubicon/internal/state"
+	"rubicon/internal/store"
+	"rubicon/internal/turn"
+	"rubicon/internal/upstream"
+)
+
+// Deps is what the API is made of.
+type Deps struct {
+	Config   func() *config.Config
+	Engine   *turn.Engine
+	Accounts *account.Accounts
+	Ledger   *ledger.Ledger
+	Journal  *journal.Journal
+	States   *state.States
+	DB       *store.DB
+	Upstream *upstream.Client
+	IDs      *ident.Source
+	Log      *slog.Logger
+	Ready    func() error // nil: ready
+	// Socket serves the WebSocket upgrade of GET /v1/responses; nil: 426.
+	Socket http.Handler
+}
+
+// api is the handler.
+type api struct {
+	Deps
+	mux *http.ServeMux
+}
+
+// New makes the handler of the client listener. surfaces come from Surfaces.
+func New(d Deps, surfaces []Surface) http.Handler {
+	a := &api{Deps: d, mux: http.NewServeMux()}
+	for _, s := range surfaces {
+		a.mux.HandleFunc("POST "+s.Path, a.serve(s))
+	}
+	a.mux.HandleFunc("GET /v1/responses", a.socket)
+	a.mux.HandleFunc("GET /v1/responses/{id}", a.authed(a.storedGet))
+	a.mux.HandleFunc("DELETE /v1/responses/{id}", a.authed(a.storedDelete))
+	a.mux.HandleFunc("GET /v1/responses/{id}/input_items", a.authed(a.storedItems))
+	a.mux.HandleFunc("GET /v1/models", a.authed(a.models))
+	a.mux.HandleFunc("GET /v1/models/{id...}", a.authed(a.model))
+	a.mux.HandleFunc("GET /v1/balance", a.authed(a.balance))
+	a.mux.HandleFunc("GET /v1/requests", a.authed(a.requests))
+	a.mux.HandleFunc("GET /v1/requests/{id}", a.authed(a.request))
+	a.mux.HandleFunc("GET /healthz", a.healthz)
+	a.mux.HandleFunc("GET /readyz", a.readyz)
+	a.mux.HandleFunc("GET /{$}", a.root)
+	return a
+}
+
+// Surface is one POST path that the engine serves.
+type Surface struct {
+	Path     string
+	Surface  journal.Surface
+	Protocol *protocol.Protocol
+	Free     bool // token counting: recorded, no hold, no charge
+}
+
+// ServeHTTP names the request and sends it on.
+func (a *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	id := a.IDs.ID("req")
+	w.Header().Set("X-Request-Id", id)
+	r = r.WithContext(context.WithValue(r.Context(), idKey{}, id))
+	if _, pattern := a.mux.Handler(r); pattern == "" {
+		a.noRoute(w, r)
+		return
+	}
+	a.mux.ServeHTTP(w, r)
+}
+
+type idKey struct{}
+
+func requestID(r *http.Request) string {
+	id, _ := r.Context().Value(idKey{}).(string)
+	return id
+}
+
+// noRoute answers unknown paths and wrong methods in the one envelope.
+func (a *api) noRoute(w http.ResponseWriter, r *http.Request) {
+	rec := probe{header: http.Header{}}
+	a.mux.ServeHTTP(&rec, r)
+	f := fault.Newf(fault.NotFound, "There is no %s %s here.", r.Method, r.URL.Path)
+	if rec.status == http.StatusMethodNotAllowed {
+		f = fault.Newf(fault.InvalidRequest, "%s is not allowed on %s.", r.Method, r.URL.Path)
+		f.Status = http.StatusMethodNotAllowed
+		w.Header().Set("Allow", rec.header.Get("Allow"))
+	}
+	a.fail(w, r, f)
+}
+
+// probe learns what the mux would answer.
+type probe struct {
+	header http.Header
+	status int
+}
+
+func (p *probe) Header() http.Header         { return p.header }
+func (p *probe) Write(b []byte) (int, error) { return len(b), nil }
+func (p *probe) WriteHeader(status int)      { p.status = status }
+
+func (a *api) healthz(w http.ResponseWriter, _ *http.Request) {
+	writeJSON(w, http.StatusOK, []byte(`{"status":"ok"}`))
+}
+
+func (a *api) readyz(w http.ResponseWriter, r *http.Request) {
+	if a.Ready != nil {
+		if err := a.Ready(); err != nil {
+			a.fail(w, r, fault.New(fault.ShuttingDown, err.Error()))
+			return
+		}
+	}
+	writeJSON(w, http.StatusOK, []byte(`{"status":"ready"}`))
+}
+
+// root answers the probes that some clients send before their first request.
+func (a *api) root(w http.ResponseWriter, _ *http.Request) {
+	writeJSON(w, http.StatusOK, []byte(`{"service":"rubicon"}`))
+}
+
+// socket is GET /v1/responses: the WebSocket upgrade.
+func (a *api) socket(w http.ResponseWriter, r *http.Request) {
+	if a.Socket != nil && a.Config().WS.Enabled {
+		a.Socket.ServeHTTP(w, r)
+		return
+	}
+	f := fault.New(fault.InvalidRequest, "WebSocket is switched off here; send POST /v1/responses.")
+	f.Status = http.StatusUpgradeRequired
+	w.Header().Set("Upgrade", "websocket")
+	a.fail(w, r, f)
+}

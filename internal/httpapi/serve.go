@@ -1,0 +1,164 @@
+package httpapi
+
+import (
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+
+	"rubicon/internal/account"
+	"rubicon/internal/fault"
+	"rubicon/internal/protocol"
+	"rubicon/internal/turn"
+)
+
+// serve is the handler of one surface.
+func (a *api) serve(s Surface) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		received := time.Now()
+		who, f := a.authenticate(r)
+		if f != nil {
+			a.refuse(w, r, s.Protocol, f)
+			return
+		}
+		body, f := a.readBody(w, r)
+		if f != nil {
+			a.refuse(w, r, s.Protocol, f)
+			return
+		}
+		parsed, f := s.Protocol.ParseRequest(body)
+		if f != nil {
+			a.refuse(w, r, s.Protocol, f)
+			return
+		}
+		sink := newSink(w, s.Protocol, a.Config().Timers.Write)
+		a.Engine.Run(r.Context(), &turn.Request{
+			ID: requestID(r), Principal: who, Surface: s.Surface, Protocol: s.Protocol, Parsed: parsed, Body: body,
+			Header: Upward(r.Header), ClientRequestID: clip(r.Header.Get("X-Client-Request-Id")), Session: session(r.Header),
+			Received: received, Free: s.Free, Atomic: r.Header.Get("Rubicon-Delivery") == "atomic",
+		}, sink)
+		sink.close()
+	}
+}
+
+// readBody reads the whole body, bounded. Of one that is too large the rest is
+// read away up to a second bound, so that the client reads the answer instead
+// of a reset connection.
+func (a *api) readBody(w http.ResponseWriter, r *http.Request) ([]byte, *fault.Error) {
+	if enc := r.Header.Get("Content-Encoding"); enc != "" && !strings.EqualFold(enc, "identity") {
+		return nil, fault.Newf(fault.InvalidRequest, "Content-Encoding %q is not supported; send the body as it is.", clip(enc))
+	}
+	most := a.Config().Limits.RequestBody
+	if r.ContentLength > most {
+		return nil, a.tooLarge(w, r, most)
+	}
+	size := max(r.ContentLength, 512)
+	body := make([]byte, 0, size+1)
+	for {
+		n, err := r.Body.Read(body[len(body):cap(body)])
+		body = body[:len(body)+n]
+		switch {
+		case int64(len(body)) > most:
+			return nil, a.tooLarge(w, r, most)
+		case errors.Is(err, io.EOF):
+			return body, nil
+		case err != nil:
+			return nil, fault.New(fault.InvalidRequest, "The request body broke off.").WithCause(err)
+		}
+		if len(body) == cap(body) {
+			body = append(body, 0)[:len(body)]
+		}
+	}
+}
+
+func (a *api) tooLarge(w http.ResponseWriter, r *http.Request, most int64) *fault.Error {
+	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(10 * time.Second))
+	_, _ = io.CopyN(io.Discard, r.Body, 2*most)
+	w.Header().Set("Connection", "close")
+	return fault.Newf(fault.PayloadTooLarge, "The request body is larger than %d bytes.", most)
+}
+
+// authenticate finds out who calls. Keys come in headers alone; a query string
+// ends up in logs.
+func (a *api) authenticate(r *http.Request) (account.Principal, *fault.Error) {
+	key := Key(r)
+	if key == "" {
+		return account.Principal{}, fault.New(fault.InvalidAPIKey, "No API key. Send Authorization: Bearer rk-….")
+	}
+	who, err := a.Accounts.Lookup(r.Context(), key)
+	return who, KeyFault(err)
+}
+
+// Key is the key that a request carries, "" for none.
+func Key(r *http.Request) string {
+	if scheme, key, ok := strings.Cut(r.Header.Get("Authorization"), " "); ok && strings.EqualFold(scheme, "Bearer") {
+		return strings.TrimSpace(key)
+	}
+	if strings.HasPrefix(r.URL.Path, "/v1/messages") || r.Header.Get("Anthropic-Version") != "" {
+		return r.Header.Get("X-Api-Key")
+	}
+	return ""
+}
+
+// KeyFault is what a client is told of a key that was not accepted.
+func KeyFault(err error) *fault.Error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, account.ErrExpiredKey):
+		return fault.New(fault.ExpiredAPIKey, "")
+	case errors.Is(err, account.ErrUnknownKey), errors.Is(err, account.ErrRevokedKey), errors.Is(err, account.ErrSuspended):
+		return fault.New(fault.InvalidAPIKey, "The API key is not valid here.")
+	}
+	return fault.New(fault.StoreUnavailable, "").WithCause(err)
+}
+
+// upward lists the client headers that may travel upstream; everything else,
+// credentials first of all, stays here.
+var upward = [...]string{"Accept", "Openai-Beta", "Anthropic-Version", "Anthropic-Beta", "Traceparent", "Tracestate"}
+
+// Upward picks the headers that may travel upstream.
+func Upward(h http.Header) http.Header {
+	out := http.Header{}
+	for _, name := range upward {
+		if v := h.Values(name); len(v) > 0 {
+			out[name] = v
+		}
+	}
+	return out
+}
+
+// session is the client's own session id, for affinity.
+func session(h http.Header) string {
+	for _, name := range [...]string{"Session_id", "Session-Id", "X-Session-Id", "X-Claude-Code-Session-Id"} {
+		if v := h.Get(name); v != "" {
+			return clip(v)
+		}
+	}
+	return ""
+}
+
+// refuse answers a request that the engine never saw.
+func (a *api) refuse(w http.ResponseWriter, r *http.Request, p *protocol.Protocol, f *fault.Error) {
+	f.RequestID = requestID(r)
+	writeFault(w, f, p.ErrorBody(f))
+}
+
+// fail is refuse for paths that are no surface.
+func (a *api) fail(w http.ResponseWriter, r *http.Request, f *fault.Error) {
+	f.RequestID = requestID(r)
+	body := fault.OpenAIBody(f)
+	if strings.HasPrefix(r.URL.Path, "/v1/messages") {
+		body = fault.MessagesBody(f)
+	}
+	writeFault(w, f, body)
+}
+
+// clip bounds a client's own words.
+func clip(s string) string {
+	if len(s) > 200 {
+		return s[:200]
+	}
+	return s
+}

@@ -1,0 +1,163 @@
+package httpapi
+
+import (
+	"net/http"
+	"strconv"
+	"sync"
+	"time"
+
+	"rubicon/internal/fault"
+	"rubicon/internal/protocol"
+	"rubicon/internal/turn"
+	"rubicon/internal/upstream"
+)
+
+// sink writes one request's answer: an event stream, a whole answer or a
+// failure. Events are gathered until Flush, so that what arrived together
+// leaves together; every write holds whole events.
+type sink struct {
+	w        http.ResponseWriter
+	rc       *http.ResponseController
+	protocol *protocol.Protocol
+	buf      *[]byte
+	limit    time.Duration // for a client that takes nothing
+	deadline time.Time
+	begun    bool
+	err      error // the writer failed
+}
+
+const (
+	gather = 32 << 10 // what is gathered before it is written without waiting for Flush
+	pooled = 64 << 10 // larger buffers are not kept
+)
+
+var buffers = sync.Pool{New: func() any { b := make([]byte, 0, 4<<10); return &b }}
+
+func newSink(w http.ResponseWriter, p *protocol.Protocol, limit time.Duration) *sink {
+	return &sink{w: w, rc: http.NewResponseController(w), protocol: p, buf: buffers.Get().(*[]byte), limit: limit}
+}
+
+// close gives the buffer back. A stream whose client could not be told its end
+// is aborted: returning from the handler would write a clean end.
+func (s *sink) close() {
+	if cap(*s.buf) <= pooled {
+		*s.buf = (*s.buf)[:0]
+		buffers.Put(s.buf)
+	}
+	if s.err != nil {
+		panic(http.ErrAbortHandler)
+	}
+}
+
+func (s *sink) Begin(contentType string) {
+	if contentType == "" {
+		contentType = "text/event-stream"
+	}
+	h := s.w.Header()
+	h.Set("Content-Type", contentType)
+	h.Set("Cache-Control", "no-cache")
+	h.Set("X-Accel-Buffering", "no")
+	s.begun = true
+	s.w.WriteHeader(http.StatusOK)
+}
+
+func (s *sink) Event(ev protocol.Event) error {
+	if len(ev.Raw) >= gather {
+		s.write()
+		s.send(ev.Raw)
+		return s.err
+	}
+	*s.buf = append(*s.buf, ev.Raw...)
+	if len(*s.buf) >= gather {
+		s.write()
+	}
+	return s.err
+}
+
+func (s *sink) Flush() error {
+	s.write()
+	if s.err == nil {
+		s.err = s.rc.Flush()
+	}
+	return s.err
+}
+
+func (s *sink) KeepAlive() error {
+	*s.buf = append(*s.buf, ": keepalive\n\n"...)
+	return s.Flush()
+}
+
+// write sends what was gathered.
+func (s *sink) write() {
+	if len(*s.buf) > 0 {
+		s.send(*s.buf)
+		*s.buf = (*s.buf)[:0]
+	}
+}
+
+// send writes under the write deadline, which is moved on only every now and
+// then: setting it costs more than the write.
+func (s *sink) send(b []byte) {
+	if s.err != nil {
+		return
+	}
+	if s.limit > 0 {
+		slack := s.limit / 8
+		if now := time.Now(); s.deadline.Sub(now) < s.limit {
+			s.deadline = now.Add(s.limit + slack)
+			_ = s.rc.SetWriteDeadline(s.deadline)
+		}
+	}
+	_, s.err = s.w.Write(b)
+}
+
+func (s *sink) Answer(a *upstream.Answer) error {
+	contentType := a.ContentType
+	if contentType == "" {
+		contentType = "application/json"
+	}
+	s.w.Header().Set("Content-Type", contentType)
+	s.w.Header().Set("Content-Length", strconv.Itoa(len(a.Body)))
+	s.w.WriteHeader(a.Status)
+	s.send(a.Body)
+	return s.err
+}
+
+// Fail shows the failure in its form (contract, section 5).
+func (s *sink) Fail(e turn.Ending) error {
+	switch {
+	case e.Answer != nil:
+		return s.Answer(e.Answer)
+	case e.Form == turn.FormStatus && !s.begun:
+		writeFault(s.w, e.Fault, s.protocol.ErrorBody(e.Fault))
+		return nil
+	}
+	for _, ev := range e.Events {
+		*s.buf = append(*s.buf, ev.Raw...)
+	}
+	if e.Form == turn.FormOurs || e.Unended {
+		said := e.ErrorSent || len(e.Events) > 0
+		*s.buf = s.protocol.Ending(*s.buf, e.Reader, e.Fault, said)
+	}
+	return s.Flush()
+}
+
+// ErrorAtOnce: over HTTP an error event after output is passed on at once.
+func (s *sink) ErrorAtOnce() bool { return true }
+
+// writeFault writes a failure with its status and headers.
+func writeFault(w http.ResponseWriter, f *fault.Error, body []byte) {
+	h := w.Header()
+	h.Set("X-Should-Retry", strconv.FormatBool(f.ShouldRetry()))
+	if n := f.RetryAfterSeconds(); n > 0 {
+		h.Set("Retry-After", strconv.FormatInt(n, 10))
+	}
+	writeJSON(w, f.Status, body)
+}
+
+func writeJSON(w http.ResponseWriter, status int, body []byte) {
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
+	w.WriteHeader(status)
+	_, _ = w.Write(body)
+}

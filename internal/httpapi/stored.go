@@ -1,0 +1,128 @@
+package httpapi
+
+import (
+	"context"
+	"net/http"
+
+	"rubicon/internal/account"
+	"rubicon/internal/config"
+	"rubicon/internal/fault"
+	"rubicon/internal/state"
+	"rubicon/internal/store"
+	"rubicon/internal/upstream"
+)
+
+// Stored responses live at their origin and are shown to their owner alone; a
+// foreign id looks exactly like an unknown one. Reading and deleting makes no
+// hold and no record.
+
+func (a *api) storedGet(w http.ResponseWriter, r *http.Request, who account.Principal) *fault.Error {
+	if r.URL.Query().Get("stream") == "true" {
+		return fault.New(fault.UnsupportedParameter, "Stored responses are not streamed; leave stream out.").WithParam("stream")
+	}
+	_, f := a.stored(w, r, who, "")
+	return f
+}
+
+func (a *api) storedItems(w http.ResponseWriter, r *http.Request, who account.Principal) *fault.Error {
+	_, f := a.stored(w, r, who, "/input_items")
+	return f
+}
+
+func (a *api) storedDelete(w http.ResponseWriter, r *http.Request, who account.Principal) *fault.Error {
+	deleted, f := a.stored(w, r, who, "")
+	if f != nil || !deleted {
+		return f
+	}
+	err := a.DB.Write(context.WithoutCancel(r.Context()), func(tx *store.Tx) error {
+		return a.States.Forget(tx, who.Customer.ID, state.KindResponse, r.PathValue("id"))
+	})
+	if err != nil {
+		a.Log.Error("forgetting a deleted response", "error", err)
+	}
+	return nil
+}
+
+// stored passes a call about a stored response to its origin. It tells whether
+// upstream agreed.
+func (a *api) stored(w http.ResponseWriter, r *http.Request, who account.Principal, sub string) (bool, *fault.Error) {
+	id := r.PathValue("id")
+	missing := fault.Newf(fault.NotFound, "Response with id '%s' not found.", clip(id))
+	e, ok, err := a.States.Lookup(r.Context(), who.Customer.ID, state.KindResponse, id)
+	if err != nil {
+		return false, fault.New(fault.StoreUnavailable, "").WithCause(err)
+	}
+	if !ok || e.StoreOff {
+		return false, missing
+	}
+	ch, cred := a.home(e)
+	if ch == nil {
+		return false, fault.New(fault.AllChannelsFailed, "The upstream account that holds this response is not configured any more.")
+	}
+	call := &upstream.Call{Channel: ch, Credential: cred, Method: r.Method, Path: "/responses/" + id + sub, Query: r.URL.RawQuery,
+		Header: Upward(r.Header), Timers: a.Config().Timers, MaxEvent: a.Config().Limits.Event}
+	answer, failed := a.Upstream.Do(r.Context(), call)
+	if failed != nil {
+		return false, a.storedFault(failed, ch, cred, missing)
+	}
+	writeJSON(w, answer.Status, answer.Body)
+	return true, nil
+}
+
+// storedFault is what a client learns of a failed call about a stored response.
+func (a *api) storedFault(f *upstream.Failed, ch *config.Channel, cred *config.Credential, missing *fault.Error) *fault.Error {
+	switch {
+	case f.Status == http.StatusNotFound:
+		return missing
+	case f.Status == http.StatusUnauthorized, f.Status == http.StatusForbidden:
+		return fault.New(fault.UpstreamAuth, "").WithCause(f)
+	case f.JSON && f.Status >= 400:
+		e := fault.New(fault.UpstreamError, fault.Scrub(f.Info.Message, literals(ch, cred)...)).WithCause(f)
+		e.Status, e.Type = f.Status, fault.TypeFor(f.Status)
+		if f.Info.Code != "" {
+			e.Code = f.Info.Code
+		}
+		return e
+	case f.Status == 0:
+		return fault.New(fault.ConnectFailed, "").WithCause(f)
+	}
+	return fault.New(fault.UpstreamError, "").WithCause(f)
+}
+
+func literals(ch *config.Channel, cred *config.Credential) []string {
+	out := []string{ch.BaseURL}
+	if cred != nil {
+		out = append(out, cred.Key.Reveal())
+	}
+	return out
+}
+
+// home finds a channel and credential of the origin that holds the state: the
+// channel that made it first, else another of the same account.
+func (a *api) home(e state.Entry) (*config.Channel, *config.Credential) {
+	cfg := a.Config()
+	if ch := cfg.Channel(e.Channel); ch != nil {
+		if cred, ok := credentialOf(ch, e.Origin); ok {
+			return ch, cred
+		}
+	}
+	for i := range cfg.Channels {
+		ch := &cfg.Channels[i]
+		if cred, ok := credentialOf(ch, e.Origin); ok && ch.Protocol == config.ProtocolResponses {
+			return ch, cred
+		}
+	}
+	return nil, nil
+}
+
+func credentialOf(ch *config.Channel, origin string) (*config.Credential, bool) {
+	if len(ch.Credentials) == 0 {
+		return nil, ch.OriginOf("") == origin
+	}
+	for i := range ch.Credentials {
+		if ch.OriginOf(ch.Credentials[i].Name) == origin {
+			return &ch.Credentials[i], true
+		}
+	}
+	return nil, false
+}
