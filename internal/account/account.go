@@ -8,8 +8,8 @@
 package account
 
 import (
-	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"rubicon/internal/ident"
@@ -35,10 +35,18 @@ type Customer struct {
 	CreatedAt time.Time `json:"created_at"`
 }
 
+// The periods of a budget.
+const (
+	PeriodDay   = "day"
+	PeriodWeek  = "week"
+	PeriodMonth = "month"
+	PeriodTotal = "total"
+)
+
 // Budget caps what a key may spend in a period.
 type Budget struct {
 	Amount money.Nano `json:"amount"`
-	Period string     `json:"period"` // day, week, month or total
+	Period string     `json:"period"`
 }
 
 // Limits is what a key is limited to. Zero values are no limit.
@@ -74,7 +82,8 @@ type CustomerPatch struct {
 	Suspended *bool   `json:"suspended"`
 }
 
-// KeyPatch changes what is not nil. A zero value inside removes the limit.
+// KeyPatch changes what is not nil. A zero value inside removes the limit: 0,
+// "", an empty list, a budget without period, the zero time.
 type KeyPatch struct {
 	Name        *string    `json:"name"`
 	Models      *[]string  `json:"models"`
@@ -84,72 +93,44 @@ type KeyPatch struct {
 	Delivery    *string    `json:"delivery"`
 	Budget      *Budget    `json:"budget"`
 	ExpiresAt   *time.Time `json:"expires_at"`
-	Revoked     *bool      `json:"revoked"` // only true is allowed
+	Revoked     *bool      `json:"revoked"` // a revoked key stays revoked
 }
 
-// Principal is who a request acts for. It is shared: do not change it.
+// Principal is who a request acts for. It is shared between requests: do not
+// change what it points to.
 type Principal struct {
 	Customer Customer
 	Key      Key
 }
 
 // MayUse tells whether the key is allowed the public model.
-func (p Principal) MayUse(model string) bool { panic("not yet") }
+func (p Principal) MayUse(model string) bool {
+	return len(p.Key.Models) == 0 || slices.Contains(p.Key.Models, model)
+}
 
-// Accounts are the customers and keys of one database, with a bounded cache.
+// check is what keeps the principal from calling at this moment, if anything.
+func (p Principal) check(now time.Time) error {
+	switch {
+	case p.Key.Revoked:
+		return ErrRevokedKey
+	case p.Customer.Suspended:
+		return ErrSuspended
+	case p.Key.ExpiresAt != nil && !now.Before(*p.Key.ExpiresAt):
+		return ErrExpiredKey
+	}
+	return nil
+}
+
+// Accounts are the customers and keys of one database, with a bounded cache of
+// the keys in use.
 type Accounts struct {
-	db  *store.DB
-	ids *ident.Source
-	now func() time.Time
+	db    *store.DB
+	ids   *ident.Source
+	now   func() time.Time
+	cache cache
 }
 
 // New makes the accounts of db.
 func New(db *store.DB, ids *ident.Source, now func() time.Time) *Accounts {
-	return &Accounts{db: db, ids: ids, now: now}
+	return &Accounts{db: db, ids: ids, now: now, cache: cache{entries: map[digest]Principal{}}}
 }
-
-// Lookup finds who a secret key belongs to. It returns ErrUnknownKey,
-// ErrExpiredKey, ErrRevokedKey or ErrSuspended; anything else is a fault of
-// the store.
-func (a *Accounts) Lookup(ctx context.Context, key string) (Principal, error) { panic("not yet") }
-
-// CreateCustomer adds a customer.
-func (a *Accounts) CreateCustomer(ctx context.Context, name string) (Customer, error) {
-	panic("not yet")
-}
-
-// Customers lists oldest first; next is the cursor of the following page or "".
-func (a *Accounts) Customers(ctx context.Context, cursor string, limit int) (list []Customer, next string, err error) {
-	panic("not yet")
-}
-
-// Customer reads one, or ErrNotFound.
-func (a *Accounts) Customer(ctx context.Context, id string) (Customer, error) { panic("not yet") }
-
-// UpdateCustomer changes one, or ErrNotFound.
-func (a *Accounts) UpdateCustomer(ctx context.Context, id string, p CustomerPatch) (Customer, error) {
-	panic("not yet")
-}
-
-// CreateKey makes a key and returns its secret, which is shown this once.
-func (a *Accounts) CreateKey(ctx context.Context, customer string, s KeySpec) (key Key, secret string, err error) {
-	panic("not yet")
-}
-
-// Keys lists a customer's keys, oldest first, revoked ones too.
-func (a *Accounts) Keys(ctx context.Context, customer string) ([]Key, error) { panic("not yet") }
-
-// Key reads one, or ErrNotFound.
-func (a *Accounts) Key(ctx context.Context, id string) (Key, error) { panic("not yet") }
-
-// UpdateKey changes one, or ErrNotFound.
-func (a *Accounts) UpdateKey(ctx context.Context, id string, p KeyPatch) (Key, error) {
-	panic("not yet")
-}
-
-// RevokeKey ends a key for good. Revoking it again changes nothing.
-func (a *Accounts) RevokeKey(ctx context.Context, id string) error { panic("not yet") }
-
-// Refresh drops the cache if another node changed anything. Whoever runs
-// several nodes calls it at least once a second.
-func (a *Accounts) Refresh(ctx context.Context) error { panic("not yet") }

@@ -9,6 +9,11 @@ package state
 
 import (
 	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"rubicon/internal/store"
@@ -55,25 +60,122 @@ type States struct {
 func New(db *store.DB, now func() time.Time) *States { return &States{db: db, now: now} }
 
 // Remember notes the ids of an answer. An id seen again takes the new values
-// and a new lifetime.
+// and a new lifetime. Entries without an id are passed over.
 func (s *States) Remember(tx *store.Tx, customer string, entries []Entry, now time.Time) error {
-	panic("not yet")
+	if customer == "" {
+		return errors.New("remembering state of nobody")
+	}
+	expires := now.Add(Lifetime).UnixMilli()
+	seen := map[Ref]bool{}
+	// From the end: of two entries for one id the later one counts, and one
+	// statement must not name a row twice.
+	for _, e := range slices.Backward(entries) {
+		ref := Ref{e.Kind, e.ID}
+		if e.ID == "" || seen[ref] {
+			continue
+		}
+		seen[ref] = true
+		tx.Insert(upsertEntry, hash(customer, ref), e.Origin, e.Channel, e.StoreOff, e.Tokens, expires)
+	}
+	return nil
 }
 
 // Lookup finds an id of this customer.
 func (s *States) Lookup(ctx context.Context, customer string, kind Kind, id string) (Entry, bool, error) {
-	panic("not yet")
+	ref := Ref{kind, id}
+	found, err := s.LookupAll(ctx, customer, []Ref{ref})
+	if err != nil {
+		return Entry{}, false, err
+	}
+	e, ok := found[ref]
+	return e, ok, nil
 }
+
+// lookupStep bounds the parameters of one query.
+const lookupStep = 64
 
 // LookupAll finds several at once; what is unknown is missing from the result.
 func (s *States) LookupAll(ctx context.Context, customer string, refs []Ref) (map[Ref]Entry, error) {
-	panic("not yet")
+	found := make(map[Ref]Entry, len(refs))
+	if len(refs) == 0 {
+		return found, nil
+	}
+	now := s.now().UnixMilli()
+	err := s.db.Read(ctx, func(q *store.Query) error {
+		for step := range slices.Chunk(refs, lookupStep) {
+			if err := lookupInto(q, found, customer, step, now); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("looking up state ids: %w", err)
+	}
+	return found, nil
 }
 
-// Forget drops an id, as after its deletion upstream.
-func (s *States) Forget(tx *store.Tx, customer string, kind Kind, id string) error {
-	panic("not yet")
+func lookupInto(q *store.Query, found map[Ref]Entry, customer string, refs []Ref, now int64) error {
+	byHash := make(map[string]Ref, len(refs))
+	args := []any{now}
+	for _, ref := range refs {
+		h := hash(customer, ref)
+		byHash[string(h)] = ref
+		args = append(args, h)
+	}
+	list := "?" + strings.Repeat(", ?", len(refs)-1)
+	return q.Each(fmt.Sprintf(selectEntries, list), args, func(row store.Rows) error {
+		var (
+			h []byte
+			e Entry
+		)
+		if err := row.Scan(&h, &e.Origin, &e.Channel, &e.StoreOff, &e.Tokens); err != nil {
+			return err
+		}
+		ref := byHash[string(h)]
+		e.Kind, e.ID = ref.Kind, ref.ID
+		found[ref] = e
+		return nil
+	})
 }
+
+// Forget drops an id, as after its deletion upstream. It does not see what the
+// same transaction remembers.
+func (s *States) Forget(tx *store.Tx, customer string, kind Kind, id string) error {
+	if _, err := tx.Exec(deleteEntry, hash(customer, Ref{kind, id})); err != nil {
+		return fmt.Errorf("forgetting a state id: %w", err)
+	}
+	return nil
+}
+
+// expireStep bounds how long one deletion keeps the writer busy.
+const expireStep = 1000
 
 // Expire deletes what is past its lifetime, in small steps, and tells how many.
-func (s *States) Expire(ctx context.Context) (int, error) { panic("not yet") }
+func (s *States) Expire(ctx context.Context) (int, error) {
+	total, now := 0, s.now().UnixMilli()
+	for {
+		var deleted int64
+		err := s.db.Write(ctx, func(tx *store.Tx) (err error) {
+			deleted, err = tx.Exec(deleteExpired, now, expireStep)
+			return err
+		})
+		if err != nil {
+			return total, fmt.Errorf("deleting expired state ids: %w", err)
+		}
+		total += int(deleted)
+		if deleted < expireStep {
+			return total, nil
+		}
+	}
+}
+
+// hash is the row's key: 128 bits of SHA-256, so that ids of any length cost
+// the same and the table tells nobody anything. Lengths keep the parts apart.
+func hash(customer string, ref Ref) []byte {
+	h := sha256.New()
+	for _, part := range []string{customer, string(ref.Kind), ref.ID} {
+		fmt.Fprintf(h, "%d:%s", len(part), part)
+	}
+	return h.Sum(nil)[:16]
+}
