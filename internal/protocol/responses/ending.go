@@ -122,20 +122,15 @@ func appendError(dst []byte, f *fault.Error, sequence int64) []byte {
 }
 
 func (r *reader) appendFailed(dst []byte, f *fault.Error) []byte {
+	mark := byte('{')
 	for i := range members {
-		dst = append(dst, ",{"[b2i(i == 0)])
+		dst = append(dst, mark)
+		mark = ','
 		dst = jsonscan.AppendString(dst, members[i].name)
 		dst = append(dst, ':')
 		dst = r.appendMember(dst, i, f)
 	}
 	return append(dst, '}')
-}
-
-func b2i(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
 }
 
 func (r *reader) appendMember(dst []byte, i int, f *fault.Error) []byte {
