@@ -5,17 +5,23 @@ import (
 	"rubicon/internal/journal"
 	"rubicon/internal/protocol"
 	"rubicon/internal/protocol/chat"
+	"rubicon/internal/protocol/messages"
 	"rubicon/internal/protocol/responses"
 )
 
-// surfaces are the POST paths of the client API.
+// surfaces are the POST paths of the client API. Counting tokens is recorded,
+// held and charged for nothing.
 func surfaces() []httpapi.Surface {
-	row := func(path string, s journal.Surface, p protocol.Protocol, free bool) httpapi.Surface {
-		return httpapi.Surface{Path: path, Surface: s, Protocol: &p, Free: free}
+	row := func(path string, s journal.Surface, p protocol.Protocol) httpapi.Surface {
+		return httpapi.Surface{Path: path, Surface: s, Protocol: &p, Free: s == journal.SurfaceCountTokens}
 	}
 	return []httpapi.Surface{
-		row("/v1/responses", journal.SurfaceResponsesHTTP, responses.Protocol(), false),
-		row("/v1/chat/completions", journal.SurfaceChat, chat.Protocol(), false),
-		row("/v1/embeddings", journal.SurfaceEmbeddings, chat.Embeddings(), false),
+		row("/v1/responses", journal.SurfaceResponsesHTTP, responses.Protocol()),
+		row("/v1/responses/compact", journal.SurfaceResponsesHTTP, responses.Compact()),
+		row("/v1/responses/input_tokens", journal.SurfaceCountTokens, responses.InputTokens()),
+		row("/v1/chat/completions", journal.SurfaceChat, chat.Protocol()),
+		row("/v1/embeddings", journal.SurfaceEmbeddings, chat.Embeddings()),
+		row("/v1/messages", journal.SurfaceMessages, messages.Protocol()),
+		row("/v1/messages/count_tokens", journal.SurfaceCountTokens, messages.CountTokens()),
 	}
 }
