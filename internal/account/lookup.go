@@ -2,7 +2,6 @@ package account
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"strings"
@@ -101,7 +100,7 @@ func oneKey(r reader, text string, arg any) (Key, error) {
 func one[T any](list []T, err error) (T, error) {
 	var none T
 	switch {
-	case err != nil && !errors.Is(err, sql.ErrNoRows):
+	case err != nil:
 		return none, err
 	case len(list) == 0:
 		return none, ErrNotFound

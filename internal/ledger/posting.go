@@ -29,6 +29,12 @@ func customerOf(account string) (customer, part string, ok bool) {
 	return customer, part, ok && customer != "" && (part == "available" || part == "held")
 }
 
+// channelOf takes the name of an upstream account apart.
+func channelOf(account string) (channel string, ok bool) {
+	channel, ok = strings.CutPrefix(account, "upstream:")
+	return channel, ok && channel != ""
+}
+
 // known tells whether an account may exist.
 func known(account string) bool {
 	if _, _, ok := customerOf(account); ok || account == world {
