@@ -84,11 +84,7 @@ type Verdict struct {
 
 // Decide is the whole decision.
 func Decide(f Facts) Verdict {
-	r, ok := rules[f.Failure]
-	if !ok {
-		r = rules[classify.Unknown]
-	}
-	w := r.wants(f)
+	w := ruleOf(f.Failure).wants(f)
 	if why := forbids(f, w); why != "" {
 		return Verdict{Deliver, why}
 	}
@@ -102,11 +98,12 @@ type wish struct {
 	refused Reason // the class's own refusal, "" none
 }
 
-// wants applies the class's rule to the facts.
+// wants applies the class's rule to the facts. Facts that contradict each other
+// (a refused connection that may have executed) are read the careful way.
 func (r rule) wants(f Facts) wish {
 	w := wish{action: r.again, reason: r.reason, refused: r.no}
 	switch {
-	case f.Atomic && (r.atomic || f.ByEvent && r.again != Deliver):
+	case f.Atomic && (r.atomic || r.again != Deliver):
 		return wish{action: Replay, reason: ReplayAtomic}
 	case r.again == Deliver:
 		w.action = Replay // what would be at hand: a second execution
@@ -116,6 +113,8 @@ func (r rule) wants(f Facts) wish {
 		}
 	case f.ByEvent:
 		w = wish{action: Replay, reason: ReplayFailedEvent}
+	case r.again == Switch && f.Executed:
+		w = wish{action: Replay, reason: ReplayBadAnswer}
 	case f.Failure == classify.ReadError && f.Streaming && f.Events && !f.Limits.AfterLifecycle:
 		w.refused = ReadErrorAfterLifecycle
 	}
@@ -149,8 +148,9 @@ func (f Facts) hostedForbids() bool {
 // forbids finds the first reason, in the contract's order, that forbids the
 // wish; "" when nothing does.
 func forbids(f Facts, w wish) Reason {
-	for _, p := range precedence {
-		if p.applies(f, w) {
+	for i := range precedence {
+		p := &precedence[i]
+		if !(p.spares && w.action == Switch) && p.applies(f, w) {
 			return p.reason
 		}
 	}

@@ -56,7 +56,9 @@ const (
 // rule is one line of the contract's table, section 3: what a class of failure
 // does when nothing forbids it.
 type rule struct {
+	failure      classify.Failure
 	row          string
+	what         string
 	again        Action
 	reason       Reason // of doing it
 	no           Reason // of not doing it, the class's own
@@ -65,48 +67,84 @@ type rule struct {
 	atomic       bool   // row 11a applies
 }
 
-var rules = map[classify.Failure]rule{
-	classify.FailedEvent:        {row: "1", again: Replay, reason: ReplayFailedEvent, atomic: true},
-	classify.ReadError:          {row: "2, 18", again: Replay, reason: ReplayReadError, atomic: true},
-	classify.Upstream5xx:        {row: "3", again: Replay, reason: ReplayUpstream5xx},
-	classify.BadAnswer:          {row: "3a", again: Replay, reason: ReplayBadAnswer},
-	classify.Connect:            {row: "4", again: Switch, reason: SwitchConnect},
-	classify.RateLimited:        {row: "5", again: Switch, reason: SwitchRateLimited},
-	classify.Overloaded:         {row: "5a", again: Switch, reason: SwitchOverloaded},
-	classify.Balance:            {row: "6", again: Switch, reason: SwitchUpstreamBalance},
-	classify.Auth:               {row: "7", again: Deliver, no: UpstreamAuth},
-	classify.Unfit:              {row: "7a", again: Switch, reason: SwitchChannelUnfit},
-	classify.HeaderTimeout:      {row: "8", again: Switch, reason: SwitchHeaderTimeout, no: HeaderTimeout, timeout: true},
-	classify.AnswerTimeout:      {row: "8", again: Switch, reason: SwitchAnswerTimeout, no: AnswerTimeout, timeout: true},
-	classify.FirstEventTimeout:  {row: "9", again: Switch, reason: SwitchFirstEventTimeout, no: FirstEventTimeout, timeout: true, eventTimeout: true},
-	classify.FirstOutputTimeout: {row: "9", again: Switch, reason: SwitchFirstOutputTimeout, no: FirstOutputTimeout, timeout: true, eventTimeout: true},
-	classify.BufferLimit:        {row: "14", again: Deliver, no: BufferLimit},
-	classify.ClientGone:         {row: "15", again: Deliver, no: ClientDisconnected},
-	classify.Deterministic:      {row: "16", again: Deliver, no: Deterministic},
-	classify.Unknown:            {row: "16a", again: Deliver, no: UnknownFailure},
-	classify.IdleTimeout:        {row: "18a", again: Deliver, no: StreamIdleTimeout, atomic: true},
-	classify.TotalTimeout:       {row: "18a", again: Deliver, no: RequestTimeout},
-	classify.GatewayFault:       {row: "18b", again: Deliver, no: GatewayFault},
+// rules lists every class once. It is never written to.
+var rules = [...]rule{
+	{failure: classify.FailedEvent, row: "1", what: "a failure event that names a retryable code, before output", again: Replay, reason: ReplayFailedEvent, atomic: true},
+	{failure: classify.ReadError, row: "2", what: "the stream or the answer broke off before any event", again: Replay, reason: ReplayReadError, atomic: true},
+	{failure: classify.Upstream5xx, row: "3", what: "a 5xx status instead of an answer", again: Replay, reason: ReplayUpstream5xx},
+	{failure: classify.BadAnswer, row: "3a", what: "3xx, 408, 425, or a 2xx that is no protocol, before any event", again: Replay, reason: ReplayBadAnswer},
+	{failure: classify.Connect, row: "4", what: "no connection; or it died before a byte was written; or upstream refused the request unprocessed", again: Switch, reason: SwitchConnect},
+	{failure: classify.RateLimited, row: "5", what: "429 as a status", again: Switch, reason: SwitchRateLimited},
+	{failure: classify.Overloaded, row: "5a", what: "503 or 529 as a status, with an overload code", again: Switch, reason: SwitchOverloaded},
+	{failure: classify.Balance, row: "6", what: "the upstream account is out of balance", again: Switch, reason: SwitchUpstreamBalance},
+	{failure: classify.Auth, row: "7", what: "401, or a 403 that names key, account or permission", again: Deliver, no: UpstreamAuth},
+	{failure: classify.Unfit, row: "7a", what: "404 for the model, 405 or 426", again: Switch, reason: SwitchChannelUnfit},
+	{failure: classify.HeaderTimeout, row: "8", what: "streaming: no status line in time", again: Switch, reason: SwitchHeaderTimeout, no: HeaderTimeout, timeout: true},
+	{failure: classify.AnswerTimeout, row: "8", what: "not streaming: no whole answer in time", again: Switch, reason: SwitchAnswerTimeout, no: AnswerTimeout, timeout: true},
+	{failure: classify.FirstEventTimeout, row: "9", what: "no event in time after the status", again: Switch, reason: SwitchFirstEventTimeout, no: FirstEventTimeout, timeout: true, eventTimeout: true},
+	{failure: classify.FirstOutputTimeout, row: "9", what: "no output event in time", again: Switch, reason: SwitchFirstOutputTimeout, no: FirstOutputTimeout, timeout: true, eventTimeout: true},
+	{failure: classify.BufferLimit, row: "14", what: "held events over their bound, or one event over limits.event", again: Deliver, no: BufferLimit},
+	{failure: classify.ClientGone, row: "15", what: "the client left", again: Deliver, no: ClientDisconnected},
+	{failure: classify.Deterministic, row: "16", what: "a failure that would come again: 400, 409, 413, 415, 422, other 404 and 403, and their like as events", again: Deliver, no: Deterministic},
+	{failure: classify.Unknown, row: "16a", what: "a failure event with an unknown code", again: Deliver, no: UnknownFailure},
+	{failure: classify.IdleTimeout, row: "18a", what: "the stream fell silent", again: Deliver, no: StreamIdleTimeout, atomic: true},
+	{failure: classify.TotalTimeout, row: "18a", what: "the request's total time is over", again: Deliver, no: RequestTimeout},
+	{failure: classify.GatewayFault, row: "18b", what: "a fault of the gateway itself after dispatch", again: Deliver, no: GatewayFault},
+}
+
+// ruleOf finds a class's rule; what is not known is treated as row 16a.
+func ruleOf(f classify.Failure) rule {
+	var unknown int
+	for i := range rules {
+		switch rules[i].failure {
+		case f:
+			return rules[i]
+		case classify.Unknown:
+			unknown = i
+		}
+	}
+	return rules[unknown]
+}
+
+// refusal is a reason not to run again, by facts or as a class's own.
+type refusal struct {
+	reason  Reason
+	row     string
+	what    string // "" for a class's own: its rule says it
+	spares  bool   // never forbids a switch
+	applies func(Facts, wish) bool
 }
 
 // precedence is the contract's order of reasons: the first that forbids the
-// action at hand is given. own(r) stands for a class's own refusal.
-var precedence = [...]struct {
-	reason  Reason
-	applies func(Facts, wish) bool
-}{
-	{ClientDisconnected, func(f Facts, w wish) bool { return f.ClientGone || w.refused == ClientDisconnected }},
-	{OutputDelivered, func(f Facts, w wish) bool { return f.Handed == OutputToo }},
-	{LifecycleDelivered, func(f Facts, w wish) bool { return f.Handed == LifecycleOnly }},
-	{UsageObserved, func(f Facts, w wish) bool { return f.Usage }},
+// action at hand is given. It is never written to.
+//
+// Two readings that the contract leaves to us. A class that never runs again
+// (an idle timeout) has no action at hand; it is taken as if a replay were, so
+// that stateful_store and hosted_tool come before stream_idle_timeout, where
+// the order has them. A timeout of rows 8 and 9 has a switch at hand, which
+// store and hosted tools never forbid; that such a request may not be switched
+// is the timeout rule's own condition, so the timeout's own reason is given.
+var precedence = [...]refusal{
+	{reason: ClientDisconnected, row: "15", what: "the client left",
+		applies: func(f Facts, w wish) bool { return f.ClientGone || w.refused == ClientDisconnected }},
+	{reason: OutputDelivered, row: "11", what: "an output event was handed to the client",
+		applies: func(f Facts, _ wish) bool { return f.Handed == OutputToo }},
+	{reason: LifecycleDelivered, row: "11", what: "a lifecycle event was handed to the client",
+		applies: func(f Facts, _ wish) bool { return f.Handed == LifecycleOnly }},
+	{reason: UsageObserved, row: "17", what: "the failure carries usage or a result: it ran, and is delivered as it is",
+		applies: func(f Facts, _ wish) bool { return f.Usage }},
 	own(UpstreamAuth),
 	own(GatewayFault),
 	own(Deterministic),
 	own(UnknownFailure),
-	{StatefulContinuation, func(f Facts, w wish) bool { return f.Continuation }},
-	{OriginBound, func(f Facts, w wish) bool { return f.OriginBound }},
-	{StatefulStore, func(f Facts, w wish) bool { return f.Stored && w.action == Replay }},
-	{HostedTool, func(f Facts, w wish) bool { return w.action == Replay && f.hostedForbids() }},
+	{reason: StatefulContinuation, row: "12", what: "the request continues upstream state",
+		applies: func(f Facts, _ wish) bool { return f.Continuation }},
+	{reason: OriginBound, row: "12", what: "the request names things that live at one upstream account",
+		applies: func(f Facts, _ wish) bool { return f.OriginBound }},
+	{reason: StatefulStore, row: "12", what: "the request is stored upstream", spares: true,
+		applies: func(f Facts, _ wish) bool { return f.Stored }},
+	{reason: HostedTool, row: "13", what: "hosted tools may have had effects", spares: true,
+		applies: func(f Facts, _ wish) bool { return f.hostedForbids() }},
 	own(AnswerTimeout),
 	own(HeaderTimeout),
 	own(FirstEventTimeout),
@@ -114,22 +152,21 @@ var precedence = [...]struct {
 	own(StreamIdleTimeout),
 	own(RequestTimeout),
 	own(BufferLimit),
-	own(ReadErrorAfterLifecycle),
-	{AttemptsSpent, func(f Facts, w wish) bool { return f.Made.Attempts >= f.Limits.Attempts }},
-	{SwitchBudgetSpent, func(f Facts, w wish) bool { return w.action == Switch && f.Made.Switches >= f.Limits.Switches }},
-	{ReplayBudgetSpent, func(f Facts, w wish) bool {
-		return w.action == Replay && (f.Made.Replays >= f.Limits.Replays || f.Made.TimeoutSwitches > 0)
-	}},
-	{NoChannelLeft, func(f Facts, w wish) bool { return !f.RouteLeft }},
+	{reason: ReadErrorAfterLifecycle, row: "18", what: "the stream broke off after a lifecycle event was held (replay.after_lifecycle allows it)",
+		applies: func(_ Facts, w wish) bool { return w.refused == ReadErrorAfterLifecycle }},
+	{reason: AttemptsSpent, row: "19", what: "three attempts were made",
+		applies: func(f Facts, _ wish) bool { return f.Made.Attempts >= f.Limits.Attempts }},
+	{reason: SwitchBudgetSpent, row: "19", what: "the switches are spent (switch.max)",
+		applies: func(f Facts, w wish) bool { return w.action == Switch && f.Made.Switches >= f.Limits.Switches }},
+	{reason: ReplayBudgetSpent, row: "10", what: "the replay was made (replay.max), or a timeout switch has taken its place", spares: true,
+		applies: func(f Facts, _ wish) bool {
+			return f.Made.Replays >= f.Limits.Replays || f.Made.TimeoutSwitches > 0
+		}},
+	{reason: NoChannelLeft, row: "19", what: "no other route is left",
+		applies: func(f Facts, _ wish) bool { return !f.RouteLeft }},
 }
 
 // own is the place in the order of a class's own refusal.
-func own(r Reason) struct {
-	reason  Reason
-	applies func(Facts, wish) bool
-} {
-	return struct {
-		reason  Reason
-		applies func(Facts, wish) bool
-	}{r, func(_ Facts, w wish) bool { return w.refused == r }}
+func own(r Reason) refusal {
+	return refusal{reason: r, applies: func(_ Facts, w wish) bool { return w.refused == r }}
 }
