@@ -25,6 +25,7 @@ import (
 // commands is the command line. Kong fills it.
 type commands struct {
 	Serve serveCmd `cmd:"" help:"Run the gateway."`
+	Demo  demoCmd  `cmd:"" help:"Show the main job on embedded parts: a replayed stream, a cut one, their money."`
 
 	Init    initCmd    `cmd:"" help:"Write a commented rubicon.yaml."`
 	Check   checkCmd   `cmd:"" help:"Validate a configuration; shows all problems at once."`
