@@ -19,7 +19,7 @@ func (t *turn) conclude(a *attempt) Result {
 		a.report(health.Result{OK: true, Customer: t.req.Principal.Customer.ID})
 	}
 	handed, _ := t.gate.state()
-	t.rec.AfterOutput = a.failed != nil && handed == replay.OutputToo
+	t.rec.AfterOutput = handed == replay.OutputToo || a.failed == nil && a.seen.OutputEvents > 0
 	t.rec.UpstreamModel = a.route.Candidate.UpstreamModel
 	t.rec.ResponseID = a.seen.ResponseID
 	t.rec.Outcome = t.outcome(a, handed)
