@@ -28,8 +28,8 @@ func TestIDShape(t *testing.T) {
 }
 
 func TestIDTellsTheTime(t *testing.T) {
-	zeros := New(bytes.NewReader(make([]byte, 1000)), at(0))
-	if got, want := zeros.ID("x"), "x_"+strings.Repeat("0", 26); got != want {
+	zeros := New(bytes.NewReader(make([]byte, 1000)), at(1))
+	if got, want := zeros.ID("x"), "x_0000000001"+strings.Repeat("0", 16); got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 	zeros.now = at(1<<48 - 1)
