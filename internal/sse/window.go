@@ -93,19 +93,30 @@ func (w *window) push(c byte) {
 
 // makeRoom moves what is live to the front of a buffer of the right size.
 func (w *window) makeRoom(maxRecord int) {
-	to, old := w.block, w.block
-	if size := w.wantedSize(maxRecord); size != len(w.buf) {
-		to, w.calm = getBlock(size), 0
+	size := w.wantedSize(maxRecord)
+	if size == len(w.buf) {
+		w.moveTo(w.buf)
+		return
 	}
-	if to != old || w.start > 0 || w.norm < w.line {
-		n := copy(to.bytes, w.buf[w.start:w.norm])
-		end := n + copy(to.bytes[n:], w.buf[w.line:w.fill])
-		w.start, w.norm, w.line, w.scan, w.fill = 0, n, n, n+w.scan-w.line, end
+	old := w.block
+	w.block, w.calm = getBlock(size), 0
+	w.moveTo(w.block.bytes)
+	w.buf = w.block.bytes
+	putBlock(old)
+}
+
+// moveTo moves what is live to the front of buf, which may be the buffer itself. What is in its place stays there.
+func (w *window) moveTo(buf []byte) {
+	n, other := w.size(), len(buf) != len(w.buf)
+	if other || w.start > 0 {
+		copy(buf, w.buf[w.start:w.norm])
 	}
-	if to != old {
-		putBlock(old)
-		w.block, w.buf = to, to.bytes
+	if other || w.line > n {
+		copy(buf[n:], w.buf[w.line:w.fill])
 	}
+	w.fill -= w.line - n
+	w.scan -= w.line - n
+	w.start, w.norm, w.line = 0, n, n
 }
 
 // wantedSize decides how large the buffer should be for the next read.
