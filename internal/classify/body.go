@@ -33,15 +33,35 @@ func readBody(body []byte, depth int) (info protocol.FailureInfo, ok bool) {
 	for _, name := range [...]string{"error", "errors"} {
 		if e := jsonscan.Get(body, name); e != nil && jsonscan.KindOf(e) != jsonscan.KindNull && depth > 0 {
 			if in, found := readBody(e, depth-1); found {
-				return in, true
+				return beside(in, body), true
 			}
 		}
 	}
 	info = Fields(body)
 	if info.Message == "" {
-		info.Message = text(jsonscan.Get(body, "detail"))
+		info.Message = detail(jsonscan.Get(body, "detail"))
 	}
 	return info, info.Message != "" || info.Code != ""
+}
+
+// beside fills in a code that stands beside an error that is only a text, as
+// xAI writes it: {"code": "…", "error": "…"}.
+func beside(in protocol.FailureInfo, body []byte) protocol.FailureInfo {
+	if in.Code == "" && in.Type == "" {
+		around := Fields(body)
+		in.Code, in.Type = around.Code, around.Type
+	}
+	return in
+}
+
+// detail reads FastAPI's "detail": a text, or a list of what is not valid.
+func detail(raw []byte) string {
+	if jsonscan.KindOf(raw) == jsonscan.KindArray {
+		if el := jsonscan.Array(raw); el.Next() {
+			return text(jsonscan.Get(el.Value(), "msg"))
+		}
+	}
+	return text(raw)
 }
 
 // Fields reads the members of one error object.
@@ -54,8 +74,11 @@ func Fields(obj []byte) (info protocol.FailureInfo) {
 			info.Code = text(v)
 		case "type":
 			info.Type = text(v)
-		case "message":
+		case "message", "Message": // AWS writes both
 			info.Message = text(v)
+		case "__type": // com.amazon.coral.service#ThrottlingException
+			t := text(v)
+			info.Type = t[strings.LastIndexByte(t, '#')+1:]
 		case "param":
 			info.Param = text(v)
 		case "status":

@@ -99,13 +99,29 @@ func (r *Rule) matches(f facts) bool {
 	if r.From != 0 && (f.status < r.From || f.status > max(r.To, r.From)) {
 		return false
 	}
+	if !r.Param.holds(f.info.Param) {
+		return false
+	}
 	if len(r.Words) == 0 && len(r.Message) == 0 {
 		return true
 	}
-	code, typ := strings.ToLower(f.info.Code), strings.ToLower(f.info.Type)
-	if slices.Contains(r.Words, code) || !r.CodeOnly && slices.Contains(r.Words, typ) {
-		return true
+	if r.Both {
+		return r.named(f.info) && r.told(f.info.Message)
 	}
-	msg := strings.ToLower(f.info.Message)
-	return slices.ContainsFunc(r.Message, func(m string) bool { return strings.Contains(msg, m) })
+	return r.named(f.info) || r.told(f.info.Message)
+}
+
+// named tells whether code or type is one of the rule's words.
+func (r *Rule) named(info protocol.FailureInfo) bool {
+	return slices.Contains(r.Words, strings.ToLower(info.Code)) ||
+		!r.CodeOnly && slices.Contains(r.Words, strings.ToLower(info.Type))
+}
+
+// told tells whether the message fits one of the rule's patterns.
+func (r *Rule) told(message string) bool {
+	if len(r.Message) == 0 || message == "" {
+		return false
+	}
+	text := plain(message, r.Unquoted)
+	return slices.ContainsFunc(r.Message, func(p string) bool { return fits(text, p) })
 }
