@@ -152,7 +152,7 @@ func (r *reader) container(raw []byte) {
 
 func (r *reader) fail(e *event) {
 	info, _ := classify.Body(e.data)
-	if e.err == nil && info.Type == "error" {
+	if info.Type == "error" {
 		info.Type = "" // the event's own type, not the error's
 	}
 	info.RetryAfter = max(protocol.Delay(e.err), protocol.Delay(e.data))

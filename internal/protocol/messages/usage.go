@@ -85,6 +85,14 @@ func (c *counts) report(seen *protocol.Seen) {
 	seen.Usage = c.usage()
 }
 
+// impossible is an input that price takes for an anomaly. A slightly negative
+// one it would take for cached tokens above the total, which there is not here.
+const impossible = -1 << 40
+
 func (c *counts) usage() price.Usage {
-	return price.Usage{Input: c[input].n, CachedInput: c[cached].n, CacheWrite: c[written].n, Output: c[output].n}
+	in := c[input].n
+	if in < 0 {
+		in = impossible
+	}
+	return price.Usage{Input: in, CachedInput: c[cached].n, CacheWrite: c[written].n, Output: c[output].n}
 }
