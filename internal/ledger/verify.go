@@ -111,7 +111,7 @@ func (a *audit) transaction(t audited) {
 		a.sums[p.Account] = sum
 	}
 	if want, free := t.want(); !free && !slices.Equal(t.postings, want) {
-		a.differ("transaction %s: a %s of %s posts %v, should post %v", t.id, t.kind, t.amount, t.postings, want)
+		a.differ("transaction %s: %s of %s posts %v, should post %v", t.id, t.kind, t.amount, t.postings, want)
 	}
 }
 

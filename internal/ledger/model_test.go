@@ -1,0 +1,220 @@
+package ledger_test
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"rubicon/internal/ledger"
+	"rubicon/internal/money"
+)
+
+// reference is the ledger as a few lines of arithmetic.
+type reference struct {
+	available map[string]money.Nano
+	holds     map[string]reservation
+	resolved  map[string]bool
+	reversed  map[string]bool
+	undo      map[string]change // by transaction: what can be reversed
+	written   int
+}
+
+type reservation struct {
+	customer string
+	amount   money.Nano
+}
+
+type change struct {
+	customer string
+	amount   money.Nano
+}
+
+// TestRandomHistories runs random operations against the ledger and against
+// the reference, and wants the same answers, the same balances and a ledger
+// that verifies.
+func TestRandomHistories(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		f, closeIt, err := openAt(t.Context(), "sqlite::memory:")
+		must(t, err)
+		defer closeIt()
+		h := &histories{f: f, t: t, ref: reference{
+			available: map[string]money.Nano{}, holds: map[string]reservation{}, resolved: map[string]bool{},
+			reversed: map[string]bool{}, undo: map[string]change{},
+		}}
+		rt.Repeat(map[string]func(*rapid.T){
+			"topup":   h.topUp,
+			"adjust":  h.adjust,
+			"hold":    h.hold,
+			"settle":  h.settle,
+			"release": h.release,
+			"cost":    h.cost,
+			"reverse": h.reverse,
+			"":        h.compare,
+		})
+		report, err := f.Verify(t.Context())
+		must(t, err)
+		if !report.OK || report.Transactions != h.ref.written {
+			rt.Fatalf("verify: %d transactions, want %d; %v", report.Transactions, h.ref.written, report.Differences)
+		}
+	})
+}
+
+type histories struct {
+	f        *fixture
+	t        *testing.T
+	ref      reference
+	requests int
+	ids      []string // of all transactions that may be reversed
+}
+
+func customers() *rapid.Generator[string] {
+	return rapid.SampledFrom([]string{"cus_1", "cus_2", "cus_3"})
+}
+
+func amounts(from int64) *rapid.Generator[money.Nano] {
+	return rapid.Map(rapid.Int64Range(from, 1000), func(n int64) money.Nano { return money.Nano(n) })
+}
+
+// request draws one that exists, or almost.
+func (h *histories) request(rt *rapid.T) string {
+	return fmt.Sprintf("req_%d", rapid.IntRange(0, h.requests).Draw(rt, "request"))
+}
+
+func (h *histories) topUp(rt *rapid.T) {
+	c := change{customers().Draw(rt, "customer"), amounts(1).Draw(rt, "amount")}
+	done := h.f.topUp(h.t, c.customer, c.amount)
+	h.changed(done.ID, c)
+}
+
+func (h *histories) adjust(rt *rapid.T) {
+	c := change{customers().Draw(rt, "customer"), amounts(-1000).Draw(rt, "amount")}
+	done, err := h.f.Adjust(h.t.Context(), ledger.AdjustArgs{Customer: c.customer, Amount: c.amount, Reason: "r", Actor: "a", Model: "m"})
+	if c.amount == 0 {
+		h.want(rt, err, ledger.ErrInvalid)
+		return
+	}
+	h.want(rt, err, nil)
+	h.changed(done.ID, c)
+}
+
+func (h *histories) changed(id string, c change) {
+	h.ref.available[c.customer] += c.amount
+	h.ref.undo[id] = c
+	h.ids = append(h.ids, id)
+	h.ref.written++
+}
+
+func (h *histories) hold(rt *rapid.T) {
+	r := reservation{customers().Draw(rt, "customer"), amounts(0).Draw(rt, "amount")}
+	request := fmt.Sprintf("req_%d", h.requests)
+	err := h.f.begin(h.t.Context(), request, r.customer, r.amount)
+	if available := h.ref.available[r.customer]; available < 0 || available < r.amount {
+		var insufficient *ledger.Insufficient
+		if !errors.As(err, &insufficient) || insufficient.Available != available {
+			rt.Fatalf("hold of %s with %s: %v", r.amount, available, err)
+		}
+		return
+	}
+	h.want(rt, err, nil)
+	h.requests++
+	h.ref.available[r.customer] -= r.amount
+	h.ref.holds[request] = r
+	h.ref.written++
+}
+
+// resolvable gives the open hold of a request, or the error to expect.
+func (h *histories) resolvable(request string) (reservation, error) {
+	if h.ref.resolved[request] {
+		return reservation{}, ledger.ErrResolved
+	}
+	r, ok := h.ref.holds[request]
+	if !ok {
+		return reservation{}, ledger.ErrNoHold
+	}
+	return r, nil
+}
+
+func (h *histories) settle(rt *rapid.T) {
+	request, charge := h.request(rt), amounts(0).Draw(rt, "charge")
+	r, want := h.resolvable(request)
+	h.want(rt, h.f.settle(h.t.Context(), request, r.customer, charge), want)
+	if want != nil {
+		return
+	}
+	h.resolve(request, r, r.amount-charge)
+	list, _, err := h.f.Transactions(h.t.Context(), ledger.Filter{RequestID: request, Kind: ledger.KindSettle})
+	h.want(rt, err, nil)
+	h.ids = append(h.ids, list[0].ID)
+	h.ref.undo[list[0].ID] = change{r.customer, -charge}
+}
+
+func (h *histories) release(rt *rapid.T) {
+	request := h.request(rt)
+	r, want := h.resolvable(request)
+	h.want(rt, h.f.release(h.t.Context(), request, r.customer), want)
+	if want == nil {
+		h.resolve(request, r, r.amount)
+	}
+}
+
+func (h *histories) resolve(request string, r reservation, back money.Nano) {
+	h.ref.available[r.customer] += back
+	delete(h.ref.holds, request)
+	h.ref.resolved[request] = true
+	h.ref.written++
+}
+
+func (h *histories) cost(rt *rapid.T) {
+	a := ledger.CostArgs{
+		Request: h.request(rt), Channel: "main", Amount: amounts(0).Draw(rt, "amount"),
+		Absorbed: rapid.Bool().Draw(rt, "absorbed"), Attempt: h.ref.written, // never the same
+	}
+	h.want(rt, h.f.cost(h.t.Context(), a), nil)
+	if a.Amount > 0 {
+		h.ref.written++
+	}
+}
+
+func (h *histories) reverse(rt *rapid.T) {
+	if len(h.ids) == 0 {
+		rt.Skip("nothing to reverse")
+	}
+	id := rapid.SampledFrom(h.ids).Draw(rt, "transaction")
+	_, err := h.f.Reverse(h.t.Context(), id, "r", "a")
+	if h.ref.reversed[id] {
+		h.want(rt, err, ledger.ErrReversed)
+		return
+	}
+	h.want(rt, err, nil)
+	h.ref.reversed[id] = true
+	c := h.ref.undo[id]
+	h.ref.available[c.customer] -= c.amount
+	h.ref.written++
+}
+
+func (h *histories) compare(rt *rapid.T) {
+	held := map[string]money.Nano{}
+	for _, r := range h.ref.holds {
+		held[r.customer] += r.amount
+	}
+	for _, customer := range []string{"cus_1", "cus_2", "cus_3"} {
+		got, err := h.f.Balance(h.t.Context(), customer)
+		h.want(rt, err, nil)
+		if want := (ledger.Balance{Available: h.ref.available[customer], Held: held[customer]}); got != want {
+			rt.Fatalf("%s has %v, want %v", customer, got, want)
+		}
+	}
+	open, err := h.f.OpenHolds(h.t.Context())
+	h.want(rt, err, nil)
+	if len(open) != len(h.ref.holds) {
+		rt.Fatalf("%d open holds, want %d", len(open), len(h.ref.holds))
+	}
+}
+
+func (h *histories) want(rt *rapid.T, err, want error) {
+	if !errors.Is(err, want) {
+		rt.Fatalf("got %v, want %v", err, want)
+	}
+}
