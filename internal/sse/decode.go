@@ -100,14 +100,11 @@ func (d *Decoder) begin() bool {
 	return true
 }
 
-// finishLine takes the line whose end, a CR or LF, is at end.
+// finishLine takes the line whose end, a CR or LF, is at end. Blank lines before a record make no frame but stay in front of
+// the record's first line, so that a relayed stream is the one that came, byte for byte.
 func (d *Decoder) finishLine(end int) {
 	text := d.buf[d.line:end]
 	d.skipLF = d.buf[end] == '\r'
-	if len(text) == 0 && d.size() == 0 {
-		d.skipTo(end + 1)
-		return
-	}
 	if len(text) > 0 {
 		d.rec.note(text, d.size())
 	}
@@ -115,7 +112,7 @@ func (d *Decoder) finishLine(end int) {
 	switch {
 	case d.size() > d.maxRecord:
 		d.err = ErrTooLarge
-	case len(text) > 0:
+	case len(text) > 0 || !d.rec.started:
 	case d.rec.kept():
 		d.found = true
 	default:
@@ -151,6 +148,10 @@ func (d *Decoder) end() (Frame, error) {
 	}
 	// A clean end completes what is there, as if the missing line ends had come.
 	d.begun, d.skipLF = true, false
+	if !d.rec.started && d.line == d.fill {
+		d.forget() // blank lines only
+		return Frame{}, d.err
+	}
 	d.makeRoom(d.maxRecord)
 	if d.line < d.fill {
 		d.push('\n')

@@ -69,7 +69,10 @@ var streams = []struct {
 	{"near names", "dat: x\ndata2: y\nDATA: z\n data: w\n\n", nil},
 	{"last name wins", "event: a\nevent: b\ndata: x\n\n", []got{{"event: a\nevent: b\ndata: x\n\n", "b", "x", true, false}}},
 	{"name taken back", "event: a\nevent\ndata: x\n\n", []got{{"event: a\nevent\ndata: x\n\n", "", "x", true, false}}},
-	{"extra blank lines", "\n\ndata: x\n\n\n\ndata: y\n\n\n", []got{{"data: x\n\n", "", "x", true, false}, {"data: y\n\n", "", "y", true, false}}},
+	{"extra blank lines", "\n\ndata: x\n\n\n\ndata: y\n\n\n", []got{{"\n\ndata: x\n\n", "", "x", true, false}, {"\n\ndata: y\n\n", "", "y", true, false}}},
+	{"extra blank line before multi-line data", "data: x\n\n\nevent: e\ndata: y\ndata: z\n\n", []got{
+		{"data: x\n\n", "", "x", true, false}, {"\nevent: e\ndata: y\ndata: z\n\n", "e", "y\nz", true, false}}},
+	{"extra blank line before nothing", "\nevent: e\n\ndata: x\n\n", []got{{"data: x\n\n", "", "x", true, false}}},
 	{"byte order mark", "\ufeffdata: x\n\n\ufeffdata: y\n\n", []got{{"data: x\n\n", "", "x", true, false}}},
 	{"half a mark", "\xef\xbbdata: x\ndata: y\n\n", []got{{"\xef\xbbdata: x\ndata: y\n\n", "", "y", true, false}}},
 	{"mark alone", "\ufeff", nil},
@@ -235,7 +238,10 @@ func TestTooLarge(t *testing.T) {
 		{"data: 0123456789abcdefghi", 0, ErrTooLarge},
 		{"data: 0123456789ab", 1, io.EOF},
 		{"data: 0123456789abc", 0, ErrTooLarge}, // the blank line makes it 21
-		{strings.Repeat("\n", 100) + "data: x\n\n", 1, io.EOF},
+		{strings.Repeat("\n", 11) + "data: x\n\n", 1, io.EOF},
+		{strings.Repeat("\n", 12) + "data: x\n\n", 0, ErrTooLarge},
+		{strings.Repeat("\n", 20), 0, io.EOF},
+		{strings.Repeat("\n", 21), 0, ErrTooLarge},
 	} {
 		for how, r := range map[string]io.Reader{"whole": strings.NewReader(tc.stream), "byte by byte": iotest.OneByteReader(strings.NewReader(tc.stream))} {
 			frames, err := readAll(t, r, bound)

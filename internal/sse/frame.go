@@ -10,7 +10,7 @@ var ErrTooLarge = errors.New("sse: record too large")
 
 // Frame is one record of a stream. Its slices are valid until the next call of Next, Reset or Release.
 type Frame struct {
-	Raw     []byte // the record with LF line ends and its blank line, otherwise as it came
+	Raw     []byte // the record with LF line ends and its blank line, otherwise as it came; surplus blank lines before it too
 	Name    []byte // the event field, empty if absent
 	Data    []byte // the data lines joined with LF
 	HasData bool   // there was a data field, be it empty; without one the record is no event
@@ -19,6 +19,7 @@ type Frame struct {
 
 // record is what is known of the record being read. Offsets count from its first byte, because the buffer may move.
 type record struct {
+	started   bool // a line was seen that is not blank
 	nameStart int
 	nameEnd   int
 	dataStart int // of the first data line's value
@@ -28,9 +29,10 @@ type record struct {
 	state     bool // an id or retry field
 }
 
-// note takes in a line that stands at offset at.
+// note takes in a line, not a blank one, that stands at offset at.
 func (c *record) note(line []byte, at int) {
-	if len(line) > 0 && line[0] == ':' {
+	c.started = true
+	if line[0] == ':' {
 		c.comment = true
 		return
 	}

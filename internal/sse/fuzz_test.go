@@ -21,9 +21,11 @@ func reference(stream string, maxRecord int) ([]got, error) {
 	}
 	var frames []got
 	var record []string
+	blank := 0 // lines before the record
 	emit := func(tail bool) error {
 		f, kept := describe(record)
-		record = nil
+		f.Raw = strings.Repeat("\n", blank) + f.Raw
+		record, blank = nil, 0
 		if len(f.Raw) > maxRecord {
 			return ErrTooLarge
 		}
@@ -37,10 +39,14 @@ func reference(stream string, maxRecord int) ([]got, error) {
 			record = append(record, line)
 			continue
 		}
-		if len(record) > 0 {
-			if err := emit(false); err != nil {
-				return frames, err
+		if len(record) == 0 {
+			if blank++; blank > maxRecord {
+				return frames, ErrTooLarge
 			}
+			continue
+		}
+		if err := emit(false); err != nil {
+			return frames, err
 		}
 	}
 	if len(record) > 0 {
