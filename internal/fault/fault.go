@@ -74,7 +74,10 @@ func (e *Error) ShouldRetry() bool { return e.Retryable && !e.NoRetry }
 // RetryAfterSeconds is what retry-after says: whole seconds, rounded up; 0 for
 // none. 429 and 503 always have one.
 func (e *Error) RetryAfterSeconds() int64 {
-	s := int64((e.RetryAfter + time.Second - 1) / time.Second)
+	s := int64(e.RetryAfter / time.Second)
+	if e.RetryAfter%time.Second > 0 {
+		s++
+	}
 	if s <= 0 && (e.Status == 429 || e.Status == 503 || e.Status == 529) {
 		s = 1
 	}

@@ -1,24 +1,13 @@
 package fault
 
 import (
+	"net/netip"
 	"regexp"
+	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 )
-
-// scrubbed finds what a provider's message may tell about the gateway's own
-// accounts and addresses: URLs, hosts, addresses, keys, organisation and
-// project ids.
-var scrubbed = regexp.MustCompile(`(?i)` + strings.Join([]string{
-	`\b(?:https?|wss?)://[^\s"'<>\\]+`,
-	`\b(?:sk|pk|rk|gsk|xai|key)-[a-z0-9_*.…-]{6,}[a-z0-9*_-]`,
-	`\bAIza[a-z0-9_-]{20,}`,
-	`\b(?:org|proj|user|acct|key)[-_][a-z0-9]{8,}\b`,
-	`\bBearer\s+[a-z0-9._~+/=-]{8,}`,
-	`\b\d{1,3}(?:\.\d{1,3}){3}(?::\d{1,5})?\b`,
-	`\[[0-9a-f:]*:[0-9a-f:]+\](?::\d{1,5})?`,
-	`\b(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+(?:com|net|org|io|ai|dev|cloud|internal|local|lan|azure|app|co|eu|cn|us|sh)\b(?::\d{1,5})?(?:/[^\s"'<>\\]*)?`,
-	`\blocalhost(?::\d{1,5})?\b`,
-}, "|"))
 
 // Elided stands for what Scrub took out.
 const Elided = "…"
@@ -29,9 +18,138 @@ const Elided = "…"
 // to take out.
 func Scrub(text string, literals ...string) string {
 	for _, l := range literals {
-		if l != "" && strings.Contains(text, l) {
-			text = strings.ReplaceAll(text, l, Elided)
-		}
+		text = withoutLiteral(text, l)
 	}
-	return scrubbed.ReplaceAllString(text, Elided)
+	for i := range telling {
+		p := &telling[i]
+		text = p.find.ReplaceAllStringFunc(text, p.elide)
+	}
+	return text
 }
+
+// tell is one kind of telling text. Group 1, where there is one, is what stays
+// in front of what is taken out.
+type tell struct {
+	find *regexp.Regexp
+	is   func(found string) bool // nil: all that is found
+	tail string                  // characters that do not belong to it at its end
+}
+
+// telling lists what a provider's message may tell about the gateway's own
+// accounts and addresses. The expressions find too much on purpose; is tells
+// the rest from prose, model names, file names and the client's own ids.
+var telling = [...]tell{
+	{find: re(`\b[a-z][a-z0-9+.-]*://[^\s"'<>\\]+`), tail: ".,;:!?)]}"},
+	{find: re(`\barn:[a-z0-9-]*:[^\s"'<>\\]+`), tail: ".,;:!?)]}"},
+
+	{find: re(`\b(?:sk|pk|rk)[-_][a-z0-9_*.…-]{6,}`), tail: ".-"},
+	{find: re(`\b(?:gsk|xai|hf|ghp|gho|r8|nvapi|pplx|fw|key|glpat|dop_v1|csk|tgp_v1)[-_][a-z0-9_*.…-]{10,}`), is: random, tail: ".-"},
+	{find: re(`\b(?:AIza[a-z0-9_*.…-]{8,}|ya29\.[a-z0-9_-]{10,}|(?:AKIA|ASIA)[a-z0-9]{12,}|eyJ[a-z0-9_-]{8,}\.[a-z0-9._-]+)`), tail: ".-"},
+	{find: re(`\b((?:Bearer|Basic)\s+)[a-z0-9._~+/=*…-]{8,}`), is: random, tail: "."},
+	{find: re(`\b[0-9a-f]{32,}\b`)},
+
+	{find: re(`\b(?:org|proj|user|acct|wrkspc|team)[-_][a-z0-9]{8,}\b`), is: random},
+	{find: re(`\b((?:organi[sz]ation|project|account|workspace|tenant|subscription)(?:[\s:=#('"/]|\bid\b|\buuid\b){1,8})[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b`)},
+	{find: re(`\b(project_number:|projects/|organizations/)[a-z0-9-]{4,}\b`)},
+
+	{find: re(`\b(?:version\s+)?\d{1,3}(?:\.\d{1,3}){3}(?::\d{1,5})?\b`), is: isAddress},
+	{find: re(`\[[0-9a-f:.]*:[0-9a-f:.]*\](?::\d{1,5})?`), is: isAddress},
+	{find: re(`\b[0-9a-f]{1,4}:[0-9a-f:.]*:[0-9a-f:.]*[0-9a-f]\b`), is: isAddress},
+	{find: re(`((?:^|[\s('"=]))::1\b`)},
+	{find: re(`\b[a-z0-9_-]+(?:\.[a-z0-9_-]+)+(?::\d{1,5})?(?:/[^\s"'<>\\]*)?`), is: isHost, tail: ".,;:!?)]}"},
+	{find: re(`\blocalhost(?::\d{1,5})?\b`)},
+	{find: re(`\b(dial tcp[46]?:? (?:lookup )?|getaddrinfo (?:ENOTFOUND |EAI_AGAIN )?|ENOTFOUND |ECONNREFUSED |EAI_AGAIN |host=['"]?)[a-z0-9][a-z0-9_.-]*(?::\d{1,5})?`), tail: ".:"},
+	{find: re(`\b(port[ =:]{1,2})\d{2,5}\b`)},
+}
+
+func re(expr string) *regexp.Regexp { return regexp.MustCompile(`(?i)` + expr) }
+
+func (t *tell) elide(found string) string {
+	kept := ""
+	if m := t.find.FindStringSubmatch(found); len(m) > 1 {
+		kept = m[1]
+	}
+	core := strings.TrimRight(found[len(kept):], t.tail)
+	if core == "" || t.is != nil && !t.is(core) {
+		return found
+	}
+	return kept + Elided + found[len(kept)+len(core):]
+}
+
+// random tells made-up characters from words: a digit, capitals among small
+// letters, or the stars that providers mask keys with. A short prefix ("r8_")
+// does not count.
+func random(s string) bool {
+	if i := strings.IndexAny(s, "-_"); i >= 0 && len(s)-i > shortLiteral {
+		s = s[i+1:]
+	}
+	_, first := utf8.DecodeRuneInString(s)
+	return strings.ContainsAny(s, "0123456789*…") ||
+		strings.IndexFunc(s[first:], unicode.IsUpper) >= 0 && strings.IndexFunc(s, unicode.IsLower) >= 0
+}
+
+// isAddress wants a real IP address, with or without brackets and port. What
+// is said to be a version is none.
+func isAddress(s string) bool {
+	if _, err := netip.ParseAddr(strings.Trim(s, "[]")); err == nil {
+		return true
+	}
+	_, err := netip.ParseAddrPort(s)
+	return err == nil
+}
+
+// Endings of names that are hosts. The weak ones are endings of files and
+// words too: there a name of two parts, or a path through JSON, is no host.
+var (
+	hostEndings = strings.Fields("com net org io ai dev cloud internal local lan")
+	weakEndings = strings.Fields("azure app co eu cn us sh uk jp xyz tech")
+	noHosts     = strings.Fields("asp.net ado.net vb.net system.net java.net socket.io system.io java.io")
+)
+
+func isHost(s string) bool {
+	s = strings.ToLower(s)
+	s, _, _ = strings.Cut(s, "/")
+	s, _, _ = strings.Cut(s, ":")
+	labels := strings.Split(s, ".")
+	last := labels[len(labels)-1]
+	if slices.Contains(hostEndings, last) {
+		return !slices.Contains(noHosts, s)
+	}
+	odd := func(label string) bool {
+		return strings.Contains(label, "_") || strings.Trim(label, "0123456789") == ""
+	}
+	return len(labels) > 2 && slices.Contains(weakEndings, last) && !slices.ContainsFunc(labels, odd)
+}
+
+// shortLiteral is the length below which a literal is taken out only where it
+// stands alone: nobody's key, and perhaps a syllable.
+const shortLiteral = 8
+
+func withoutLiteral(text, literal string) string {
+	if literal == "" || !strings.Contains(text, literal) {
+		return text
+	}
+	if len(literal) >= shortLiteral {
+		return strings.ReplaceAll(text, literal, Elided)
+	}
+	var out strings.Builder
+	rest := 0
+	for i := strings.Index(text, literal); i >= 0; {
+		end := i + len(literal)
+		before, _ := utf8.DecodeLastRuneInString(text[:i])
+		after, _ := utf8.DecodeRuneInString(text[end:])
+		if !isWord(before) && !isWord(after) {
+			out.WriteString(text[rest:i])
+			out.WriteString(Elided)
+			rest = end
+		}
+		next := strings.Index(text[end:], literal)
+		if next < 0 {
+			break
+		}
+		i = end + next
+	}
+	return out.String() + text[rest:]
+}
+
+func isWord(r rune) bool { return r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) }
