@@ -255,7 +255,7 @@ func (v *messagesVoice) expand(s Step) []Step {
 	}
 	hosted := false
 	for _, t := range s.Tools {
-		if t.Kind != "" && t.Kind != "function_call" {
+		if known := blockKinds[t.Kind]; known != "" && known != "tool_use" {
 			steps, hosted = append(steps, expandServerTool(t, s.Pieces)...), true
 		}
 	}
@@ -278,11 +278,15 @@ func (v *messagesVoice) expand(s Step) []Step {
 	return append(steps, end)
 }
 
-// expandServerTool is a hosted call with its result block.
+// expandServerTool is a hosted call, a search with its result block.
 func expandServerTool(t ToolCall, n int) []Step {
 	id := orText(t.ID, "srvtoolu_sim")
 	steps := []Step{{Do: "item", Kind: t.Kind, Name: t.Name, ID: id}}
-	for _, p := range pieces(orText(t.Args, `{"query":"weather"}`), n) {
+	input := orText(t.Args, "{}")
+	if !json.Valid([]byte(input)) {
+		input = string(jsonText(obj("code", t.Args))) // a program, as the Responses API has it
+	}
+	for _, p := range pieces(input, n) {
 		steps = append(steps, Args(p))
 	}
 	steps = append(steps, ItemDone())

@@ -133,7 +133,7 @@ func parseList(d *json.Decoder) (any, error) {
 }
 
 func parseObject(d *json.Decoder) (any, error) {
-	o := object{}
+	o, seen := object{}, map[string]bool{}
 	for d.More() {
 		k, err := d.Token()
 		if err != nil {
@@ -143,6 +143,10 @@ func parseObject(d *json.Decoder) (any, error) {
 		if !ok {
 			return nil, fmt.Errorf("key %v is no string", k)
 		}
+		if seen[key] {
+			return nil, fmt.Errorf("mapping key %q already defined", key)
+		}
+		seen[key] = true
 		v, err := parseValue(d)
 		if err != nil {
 			return nil, err

@@ -281,7 +281,7 @@ func (p *player) faultf(format string, args ...any) {
 // canCollapse says whether a call's steps leave the shape of the answer to us.
 func canCollapse(steps []Step) bool {
 	for _, s := range steps {
-		if s.Do == "raw" || s.Do == "event" || s.Do == "comment" || words[s.Do].class == classReply {
+		if s.Do == "raw" || s.Do == "event" || words[s.Do].class == classReply {
 			return false
 		}
 	}

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"encoding/json"
 	"slices"
 )
 
@@ -201,7 +202,11 @@ func (v *responsesVoice) expandTool(t ToolCall, n int) []Step {
 	if kind == "" {
 		kind = "function_call"
 	}
-	steps := []Step{{Do: "item", Kind: kind, Name: t.Name, ID: t.ID}}
+	name := t.Name
+	if kind == "web_search_call" {
+		name = queryOf(t.Args)
+	}
+	steps := []Step{{Do: "item", Kind: kind, Name: name, ID: t.ID}}
 	switch kind {
 	case "function_call", "custom_tool_call":
 		for _, p := range pieces(t.Args, n) {
@@ -220,6 +225,13 @@ func (v *responsesVoice) expandTool(t ToolCall, n int) []Step {
 	done := ItemDone()
 	done.Text = t.Result
 	return append(steps, done)
+}
+
+// queryOf reads what a search looks for, of the arguments that Messages would show.
+func queryOf(args string) string {
+	var q struct{ Query string }
+	_ = json.Unmarshal([]byte(args), &q) // anything else has no query
+	return q.Query
 }
 
 // progress is response.<kind>.<state> of the open hosted call.

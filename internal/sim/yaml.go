@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 
 	"github.com/goccy/go-yaml"
@@ -63,11 +64,15 @@ func (s *Script) UnmarshalJSON(data []byte) error { return s.UnmarshalYAML(data)
 // MarshalJSON writes the list of calls.
 func (s Script) MarshalJSON() ([]byte, error) { return json.Marshal(s.Calls) }
 
-// parseYAML reads exactly one document into object, []any and scalars. The library reports duplicate keys.
+// parseYAML reads exactly one document into object, []any and scalars; duplicate keys are errors. JSON is read as
+// what it is, because the YAML library takes seconds for megabytes.
 func parseYAML(data []byte) (any, error) {
+	if json.Valid(data) {
+		return parseOrdered(data)
+	}
 	d := yaml.NewDecoder(bytes.NewReader(data), yaml.UseOrderedMap(), yaml.Strict())
 	var v, more any
-	if err := d.Decode(&v); err != nil {
+	if err := d.Decode(&v); err != nil && !errors.Is(err, io.EOF) { // an empty file is judged by its reader
 		return nil, err
 	}
 	if err := d.Decode(&more); err == nil {
@@ -134,6 +139,9 @@ func decodeScript(v any) (Script, error) {
 	return s, s.Check()
 }
 
+// takesMap are the words whose bare value may itself be a map.
+var takesMap = map[string]bool{"usage": true, "args": true}
+
 // decodeStep reads a bare word, {word: value, field: value …} or the long form {do: word, field: value …}.
 func decodeStep(v any) (Step, error) {
 	if name, ok := v.(string); ok {
@@ -160,7 +168,7 @@ func decodeStep(v any) (Step, error) {
 	}
 	fields, isMap := value.(object)
 	switch {
-	case isMap && !(name == "usage" && fields.get("usage") == nil):
+	case isMap && !(takesMap[name] && fields.get(name) == nil):
 		return fromFields(name, slices.Concat(fields, rest))
 	case value == nil:
 		return fromFields(name, rest)
