@@ -1,16 +1,12 @@
 package chat
 
-import (
-	"bytes"
-
-	"rubicon/internal/protocol"
-)
+import "rubicon/internal/protocol"
 
 // Answer reads a whole answer. An error body is none; an answer whose choices
 // are there and which says that it failed nevertheless has Failed.
 func Answer(b []byte) (*protocol.Seen, error) {
 	var c chunk
-	if c.split(bytes.TrimSpace(b)) != nil || c.empty() || c.choices[0] != '[' {
+	if c.split(b) != nil || c.empty() || c.choices[0] != '[' {
 		return nil, protocol.ErrNotProtocol
 	}
 	r := reader{seen: protocol.Seen{Sequence: -1}, need: 1}

@@ -1,8 +1,6 @@
 package chat
 
 import (
-	"bytes"
-
 	"rubicon/internal/fault"
 	"rubicon/internal/jsonscan"
 	"rubicon/internal/protocol"
@@ -47,7 +45,6 @@ func UpstreamEmbeddings(b []byte, rw protocol.Rewrite) ([]byte, error) {
 // AnswerEmbeddings reads an Embeddings answer: a list with something in it.
 func AnswerEmbeddings(b []byte) (*protocol.Seen, error) {
 	var c chunk
-	b = bytes.TrimSpace(b)
 	if c.split(b) != nil || c.err != nil {
 		return nil, protocol.ErrNotProtocol
 	}

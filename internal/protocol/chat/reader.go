@@ -13,6 +13,10 @@ import (
 // done is the record that ends a stream; it is the only one that is not JSON.
 const done = "[DONE]"
 
+// jsonSpace is what JSON takes for white space, and nothing else: trimming more
+// would let through what no client can parse.
+const jsonSpace = " \t\r\n"
+
 // maxChoices is how many choices are told apart; the API itself stops at 128.
 const maxChoices = 256
 
@@ -65,7 +69,7 @@ func (r *reader) Read(f sse.Frame) (protocol.Event, error) {
 		return ev, nil
 	}
 	ev.Data = f.Data
-	data := bytes.TrimSpace(f.Data)
+	data := bytes.Trim(f.Data, jsonSpace)
 	switch {
 	case len(data) == 0:
 		ev.Hidden = true // no data is no event, and no client could parse it

@@ -176,6 +176,7 @@ func TestRecordsWithoutJSON(t *testing.T) {
 		{"bad JSON with an error", record(`{"error":{"message":"m"}`), protocol.ErrNotProtocol, false},
 		{"two documents", record(hello + hello), protocol.ErrNotProtocol, false},
 		{"other sentinel", record("[END]"), protocol.ErrNotProtocol, false},
+		{"white space that is none in JSON", record("{}\v"), protocol.ErrNotProtocol, false},
 		{"deep", record(`{"a":` + strings.Repeat("[", 2000) + strings.Repeat("]", 2000) + `}`), protocol.ErrNotProtocol, false},
 		{"sentinel before anything", record(finish), nil, true},
 	} {

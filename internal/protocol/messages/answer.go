@@ -1,8 +1,6 @@
 package messages
 
 import (
-	"bytes"
-
 	"rubicon/internal/jsonscan"
 	"rubicon/internal/protocol"
 )
@@ -10,7 +8,6 @@ import (
 // Answer reads a whole answer: a message with a list of content. An error body
 // is none.
 func Answer(b []byte) (*protocol.Seen, error) {
-	b = bytes.TrimSpace(b)
 	r := newReader()
 	var typ, content, usage []byte
 	m := jsonscan.Object(b)
@@ -46,7 +43,6 @@ func Answer(b []byte) (*protocol.Seen, error) {
 
 // AnswerCountTokens reads the answer of count_tokens.
 func AnswerCountTokens(b []byte) (*protocol.Seen, error) {
-	b = bytes.TrimSpace(b)
 	n, ok := protocol.Count(jsonscan.Get(b, "input_tokens"))
 	if !ok || !jsonscan.Valid(b) {
 		return nil, protocol.ErrNotProtocol

@@ -9,6 +9,10 @@ import (
 	"rubicon/internal/sse"
 )
 
+// jsonSpace is what JSON takes for white space, and nothing else: trimming more
+// would let through what no client can parse.
+const jsonSpace = " \t\r\n"
+
 // reader reads one stream.
 type reader struct {
 	seen   protocol.Seen
@@ -44,7 +48,7 @@ func (r *reader) Read(f sse.Frame) (protocol.Event, error) {
 		return ev, nil
 	}
 	ev.Data = f.Data
-	data := bytes.TrimSpace(f.Data)
+	data := bytes.Trim(f.Data, jsonSpace)
 	if len(data) == 0 {
 		ev.Hidden = true // no data is no event, and no client could parse it
 		return ev, nil

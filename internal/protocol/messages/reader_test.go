@@ -148,6 +148,7 @@ func TestRecordsWithoutJSON(t *testing.T) {
 		{"[DONE]", record("", "[DONE]"), protocol.ErrNotProtocol, false},
 		{"HTML", record("message_stop", "<html>"), protocol.ErrNotProtocol, false},
 		{"cut", record("message_stop", `{"type":"message_stop"`), protocol.ErrNotProtocol, false},
+		{"white space that is none in JSON", record("message_stop", stop+"\v"), protocol.ErrNotProtocol, false},
 		{"two documents", record("message_stop", stop+stop), protocol.ErrNotProtocol, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {

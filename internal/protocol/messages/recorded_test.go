@@ -63,7 +63,7 @@ func decode(t *testing.T, body string) (r recording) {
 	t.Helper()
 	r.closing = -1
 	for _, record := range strings.SplitAfter(body, "\n\n") {
-		if record == "" {
+		if strings.TrimSpace(record) == "" {
 			continue
 		}
 		r.records = append(r.records, record)

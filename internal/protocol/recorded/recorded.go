@@ -14,7 +14,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -39,16 +38,8 @@ type Exchange struct {
 	Body     string          `json:"body"`
 }
 
-// blankLines are blank lines beyond the one that ends a record. Some relays
-// send them (Avian: between its own first chunk and those of its upstream); they
-// belong to no record, and the decoder leaves them out.
-var blankLines = regexp.MustCompile("\n\n\n+")
-
-// Normal is the body as a relay gives it: LF line ends and one blank line
-// behind every record.
-func (e Exchange) Normal() string {
-	return blankLines.ReplaceAllString(strings.ReplaceAll(e.Body, "\r\n", "\n"), "\n\n")
-}
+// Normal is the body with LF line ends, as a relay gives it.
+func (e Exchange) Normal() string { return strings.ReplaceAll(e.Body, "\r\n", "\n") }
 
 // Load reads all exchanges of a protocol. Without the recordings the test fails,
 // or, if RUBICON_NO_TRANSCRIPTS=1 says so, gets none.
