@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"hash/fnv"
 	"math"
+	"slices"
 )
 
 // pick chooses among equals: a channel by weight, then one of its credentials.
@@ -11,36 +12,28 @@ import (
 // of one conversation find their provider's warm cache, and a channel that
 // comes or goes moves only its share.
 func pick(options []option, q Query) Route {
-	channels := map[string]float64{}
-	var order []string
+	channel := func(o option) string { return o.route.Candidate.Channel.Name }
+	var names []string // each channel once, in order
 	for _, o := range options {
-		name := o.route.Candidate.Channel.Name + "\x00" + o.route.Candidate.UpstreamModel
-		if _, seen := channels[name]; !seen {
-			order = append(order, name)
+		if !slices.Contains(names, channel(o)) {
+			names = append(names, channel(o))
 		}
-		channels[name] = o.weight
 	}
-	chosen := draw(order, func(name string) float64 { return channels[name] }, q)
-	var routes []Route
-	var names []string
+	chosen := draw(names, q, func(name string) float64 {
+		return options[slices.IndexFunc(options, func(o option) bool { return channel(o) == name })].weight
+	})
+	options = keep(options, func(o option) bool { return channel(o) == chosen })
+	names = names[:0]
 	for _, o := range options {
-		if o.route.Candidate.Channel.Name+"\x00"+o.route.Candidate.UpstreamModel == chosen {
-			routes = append(routes, o.route)
-			names = append(names, chosen+"\x00"+o.route.CredentialName())
-		}
+		names = append(names, chosen+"\x00"+o.route.CredentialName())
 	}
-	credential := draw(names, func(string) float64 { return 1 }, q)
-	for i := range names {
-		if names[i] == credential {
-			return routes[i]
-		}
-	}
-	return routes[0]
+	credential := draw(names, q, func(name string) float64 { return options[slices.Index(names, name)].factor })
+	return options[slices.Index(names, credential)].route
 }
 
 // draw takes one name by weight: the highest rendezvous score with an
 // affinity, at random without.
-func draw(names []string, weight func(string) float64, q Query) string {
+func draw(names []string, q Query, weight func(string) float64) string {
 	if len(names) == 1 {
 		return names[0]
 	}

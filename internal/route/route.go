@@ -12,6 +12,7 @@ package route
 import (
 	"net/url"
 	"slices"
+	"strings"
 
 	"rubicon/internal/config"
 	"rubicon/internal/health"
@@ -43,12 +44,14 @@ func (r Route) Origin() string { return r.Candidate.Channel.OriginOf(r.Credentia
 // Host is the host and port of the route's base URL.
 func (r Route) Host() string { return hostOf(r.Candidate.Channel) }
 
+// hostOf writes the same host the same way, however the configuration does.
 func hostOf(c *config.Channel) string {
 	u, err := url.Parse(c.BaseURL)
 	if err != nil {
 		return c.BaseURL
 	}
-	return u.Host
+	usual := map[string]string{"http": ":80", "https": ":443"}[u.Scheme]
+	return strings.TrimSuffix(strings.ToLower(u.Host), usual)
 }
 
 // Why a candidate was not available, beside the health states.
@@ -73,10 +76,11 @@ type Query struct {
 	Weight    func(channel string) (int, bool)
 }
 
-// Option is one usable route with its weight.
+// option is one usable route.
 type option struct {
 	route  Route
-	weight float64
+	weight float64 // of its channel
+	factor float64 // of its credential: what 429s have left
 }
 
 // Choose picks a route. views holds the health of model.Channels, by index.
@@ -94,8 +98,9 @@ func Choose(model *config.Model, views []health.View, q Query) (chosen Route, ok
 		}
 		effective := float64(weight) * views[i].Factor
 		open, why := usable(c, views[i], weight, q)
-		for _, r := range open {
-			options = append(options, option{r, effective})
+		for _, o := range open {
+			o.weight = effective
+			options = append(options, o)
 		}
 		d.Candidates[i] = journal.Candidate{Channel: c.Channel.Name, State: views[i].State, Priority: c.Priority,
 			Weight: float64(weight), EffectiveWeight: effective, Excluded: why}
@@ -103,15 +108,15 @@ func Choose(model *config.Model, views []health.View, q Query) (chosen Route, ok
 	if len(options) == 0 {
 		return Route{}, false, d
 	}
-	best := narrow(options, q)
+	best, why := narrow(options, q)
 	chosen = pick(best, q)
 	d.Chosen = chosen.Candidate.Channel.Name
-	d.Reason = reason(options, best, q)
+	d.Reason = reason(options, why, q)
 	return chosen, true, d
 }
 
 // usable lists a candidate's routes that may be used, or says why there is none.
-func usable(c *config.Candidate, v health.View, weight int, q Query) (open []Route, why string) {
+func usable(c *config.Candidate, v health.View, weight int, q Query) (open []option, why string) {
 	switch {
 	case c.Channel.Protocol != q.Protocol:
 		return nil, ExcludedSurface
@@ -132,7 +137,7 @@ func usable(c *config.Candidate, v health.View, weight int, q Query) (open []Rou
 		case slices.Contains(q.Denied, key):
 			why = firstOf(why, ExcludedProbe)
 		default:
-			open = append(open, r)
+			open = append(open, option{route: r, factor: cred.Factor})
 		}
 	}
 	if len(open) > 0 {
@@ -158,19 +163,32 @@ func credential(c *config.Channel, name string) *config.Credential {
 }
 
 // narrow leaves the options of the first rank: by priority, inside a priority
-// another host first; after rows 1–4 another host goes before priority.
-func narrow(options []option, q Query) []option {
-	if q.Last != nil && q.HostFirst {
-		options = otherHosts(options, q.Last.Host())
+// another host first; after rows 1–4 another host goes before priority. why is
+// the first of these that left something out.
+func narrow(options []option, q Query) (best []option, why string) {
+	step := func(name string, to func([]option) []option) {
+		before := len(options)
+		options = to(options)
+		if len(options) < before {
+			why = firstOf(why, name)
+		}
 	}
+	otherHost := func(all []option) []option { return otherHosts(all, q.Last.Host()) }
+	if q.Last != nil && q.HostFirst {
+		step(reasonOtherHost, otherHost)
+	}
+	step(reasonPriority, lowestPriority)
+	if q.Last != nil {
+		step(reasonOtherHost, otherHost)
+	}
+	return options, why
+}
+
+func lowestPriority(options []option) []option {
 	lowest := slices.MinFunc(options, func(a, b option) int {
 		return a.route.Candidate.Priority - b.route.Candidate.Priority
 	}).route.Candidate.Priority
-	options = keep(options, func(o option) bool { return o.route.Candidate.Priority == lowest })
-	if q.Last != nil {
-		options = otherHosts(options, q.Last.Host())
-	}
-	return options
+	return keep(options, func(o option) bool { return o.route.Candidate.Priority == lowest })
 }
 
 // otherHosts leaves out a host unless nothing else is there.
@@ -191,17 +209,23 @@ func keep(options []option, want func(option) bool) []option {
 	return out
 }
 
-// reason says in a word why this one.
-func reason(all, best []option, q Query) string {
+// Why this one, in a word.
+const (
+	reasonOnlyRoute = "only_route"
+	reasonOtherHost = "other_host"
+	reasonPriority  = "priority"
+	reasonAffinity  = "affinity"
+	reasonWeight    = "weight"
+)
+
+func reason(all []option, narrowed string, q Query) string {
 	switch {
 	case len(all) == 1:
-		return "only_route"
-	case len(best) < len(all) && q.Last != nil && q.HostFirst:
-		return "other_host"
-	case len(best) < len(all):
-		return "priority"
+		return reasonOnlyRoute
+	case narrowed != "":
+		return narrowed
 	case q.Affinity != "":
-		return "affinity"
+		return reasonAffinity
 	}
-	return "weight"
+	return reasonWeight
 }
