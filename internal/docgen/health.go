@@ -1,0 +1,71 @@
+package main
+
+import (
+	"fmt"
+	"time"
+
+	"rubicon/internal/config"
+	"rubicon/internal/health"
+	"rubicon/internal/replay"
+)
+
+func healthPage() string {
+	return generated + `# Health of channels
+
+Each channel has a circuit breaker per upstream model; cooldowns, balance pauses and disabling strike a credential. ` + "`GET /admin/v1/channels`" + ` shows the state with its reason and since when. The numbers are the defaults; all of them are configurable.
+
+## What a failure does
+
+` + effects() + `A rate limit that comes as an event cools the route like a 429 and is no breaker failure; an empty account that comes as an event pauses the credential like a 402. A good end counts as success when the stream ends, not when it opens.
+
+## States
+
+` + states(config.Default())
+}
+
+func effects() string {
+	all := health.Effects()
+	var rows [][]string
+	for _, r := range replay.Table() { // its order is the contract's
+		e := all[r.Failure]
+		does := ""
+		for _, d := range []struct {
+			is   bool
+			text string
+		}{
+			{e.Cool, "cools the credential for this model and halves the weight"},
+			{e.Balance, "pauses the credential, alert"},
+			{e.Disable, "disables the credential, alert"},
+			{e.Unfit, "alert: the channel does not serve this"},
+		} {
+			if d.is {
+				does = d.text
+			}
+		}
+		rows = append(rows, []string{e.Row, code(r.Failure), yes(e.Breaker), does})
+	}
+	return table([]string{"row", "failure", "counts for the breaker", "beside that"}, rows)
+}
+
+func states(c config.Config) string {
+	b, cool := c.Breaker, c.Cooldown
+	return table([]string{"state", "how it starts", "how it ends"}, [][]string{
+		{code(health.StateClosed), "", fmt.Sprintf("%d failures in a row inside %s open it, at most 3 of 5 from one customer while others use the channel", b.Failures, span(b.Window))},
+		{code(health.StateOpen), "see closed; no traffic", fmt.Sprintf("half-open after %s, doubling to %s while probes fail", span(b.Open), span(b.OpenMax))},
+		{code(health.StateHalfOpen), fmt.Sprintf("%d probe at a time; a hanging one is given up, an aborted one decides nothing", b.Probes), fmt.Sprintf("%d successes close it, one failure opens it", b.Successes)},
+		{code(health.StateCooling), fmt.Sprintf("a 429: as long as upstream asks (else %s, at most %s); a later 429 may extend, never shorten", span(cool.Default), span(cool.Max)), "time; the weight, halved down to " + fmt.Sprint(cool.WeightFloor) + " of it, doubles back every 30s"},
+		{code(health.StatePaused), "the upstream account is empty, or an operator", "an operator; for an empty account also one probe after " + span(c.BalancePause)},
+		{code(health.StateNoCredential), "all credentials are disabled: refused by upstream (row 7), or by an operator", "an operator; after row 7 also a re-check every 10m with `GET {base_url}/models`, never with customers' traffic"},
+	})
+}
+
+// span writes a duration without zero parts.
+func span(d time.Duration) string {
+	switch {
+	case d%time.Minute == 0 && d > 0:
+		return fmt.Sprintf("%dm", d/time.Minute)
+	case d%time.Second == 0:
+		return fmt.Sprintf("%ds", d/time.Second)
+	}
+	return d.String()
+}
