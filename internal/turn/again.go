@@ -96,10 +96,14 @@ func (t *turn) limits() replay.Limits {
 }
 
 func (t *turn) clientGone() bool {
-	return t.parent.Err() != nil && !t.shuttingDown() || t.gate.writerFailed()
+	return t.parent.Err() != nil && !t.onPurpose() || t.gate.writerFailed()
 }
 
-func (t *turn) shuttingDown() bool { return t.parent.Err() != nil && isShutdown(t.parent) }
+// onPurpose: the transport ended the turn, not the client.
+func (t *turn) onPurpose() bool {
+	_, ok := stopped(t.parent)
+	return ok
+}
 
 // healthResult is what the route's health learns from a failed attempt.
 func (t *turn) healthResult(a *attempt) health.Result {

@@ -228,12 +228,12 @@ func gatewayFault(err error) *upstream.Failed {
 }
 
 // sort gives a cancelled attempt its true class: the client left, or the
-// gateway is shutting down.
+// gateway ended it.
 func (t *turn) sort(a *attempt) {
-	if t.shuttingDown() {
+	if stop, ok := stopped(t.parent); ok {
 		f := *a.failed
 		f.Failure = classify.GatewayFault
-		a.failed = &f
+		a.failed = f.WithCause(stop)
 	}
 }
 

@@ -27,7 +27,7 @@ func (t *turn) chooseFirst() *fault.Error {
 	if ok {
 		return nil
 	}
-	if t.req.Continued {
+	if t.req.Continued && t.origin != "" {
 		return fault.New(fault.PreviousResponseNotFound, "Previous response not found: the upstream account that holds its state is not available. Send the full input without previous_response_id.").WithParam("previous_response_id")
 	}
 	return t.unavailable()

@@ -157,6 +157,9 @@ func (t *turn) write(bill meter.Bill, a *attempt, handed replay.Handed) {
 func (t *turn) remembered(a *attempt) []state.Entry {
 	out := make([]state.Entry, 0, len(a.seen.State))
 	for _, s := range a.seen.State {
+		if s.Kind == protocol.KindResponse && t.req.Parsed.Store == protocol.StoreFalse {
+			continue // it lives nowhere: to name it is to name nothing
+		}
 		e := state.Entry{Kind: state.Kind(s.Kind), ID: s.ID, Origin: a.route.Origin(), Channel: a.route.Candidate.Channel.Name}
 		if s.Kind == protocol.KindResponse {
 			u := t.rec.Usage

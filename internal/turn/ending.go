@@ -1,7 +1,6 @@
 package turn
 
 import (
-	"context"
 	"errors"
 	"net/http"
 
@@ -102,9 +101,10 @@ func readErrorCode(f *upstream.Failed, p *protocol.Protocol) string {
 }
 
 func gatewayCode(f *upstream.Failed, req *Request) string {
+	var stop *Stop
 	switch {
-	case errors.Is(f, ErrShutdown):
-		return fault.ShuttingDown
+	case errors.As(f, &stop):
+		return stop.Code
 	case errors.Is(f, errChoosing) && req.WebSocket:
 		return fault.WebSocketResponseFailed
 	case errors.Is(f, errChoosing):
@@ -214,5 +214,3 @@ func scrubMessages(obj []byte, depth int, literals []string) []byte {
 	}
 	return out
 }
-
-func isShutdown(ctx context.Context) bool { return errors.Is(context.Cause(ctx), ErrShutdown) }

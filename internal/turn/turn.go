@@ -13,7 +13,6 @@ package turn
 
 import (
 	"context"
-	"errors"
 	"log/slog"
 	"net/http"
 	"time"
@@ -101,10 +100,6 @@ type Sink interface {
 	ErrorAtOnce() bool
 }
 
-// ErrShutdown is the cause with which a transport ends turns that outlived the
-// grace time.
-var ErrShutdown = errors.New("the gateway is shutting down")
-
 // turn is one running request.
 type turn struct {
 	*Engine
@@ -177,6 +172,12 @@ func (t *turn) end() {
 
 // refuse ends a request before its first attempt.
 func (t *turn) refuse(f *fault.Error) {
+	t.reject(f)
+	t.gate.fail(Ending{Form: FormStatus, Fault: f, Protocol: t.req.Protocol})
+}
+
+// reject records that the request was refused.
+func (t *turn) reject(f *fault.Error) {
 	f.RequestID = t.req.ID
 	t.rec.Outcome = journal.OutcomeRejected
 	t.rec.Error = &journal.Error{Code: f.Code, Type: f.Type}
@@ -187,7 +188,6 @@ func (t *turn) refuse(f *fault.Error) {
 		t.Log.Error("recording a refused request", "request_id", t.req.ID, "error", err)
 	}
 	t.observe()
-	t.gate.fail(Ending{Form: FormStatus, Fault: f, Protocol: t.req.Protocol})
 }
 
 // detached is the context of what must happen although the client left.
