@@ -14,6 +14,14 @@ func Seal(field string) string {
 	return hex.EncodeToString(sum[:])
 }
 
+// An answer that carries more state, or more kinds of hosted calls, than these
+// is not remembered further: what an upstream sends must not grow without bound.
+const (
+	maxState  = 4096
+	maxHosted = 64
+	maxName   = 64 // bytes of a hosted call's name
+)
+
 // Remember adds a piece of state once.
 func (s *Seen) Remember(kind, id string) {
 	for _, have := range s.State {
@@ -21,13 +29,16 @@ func (s *Seen) Remember(kind, id string) {
 			return
 		}
 	}
-	s.State = append(s.State, StateID{Kind: kind, ID: id})
+	if len(s.State) < maxState {
+		s.State = append(s.State, StateID{Kind: kind, ID: id})
+	}
 }
 
 // Call counts hosted calls: a provider's count of its own is cumulative, so the
 // largest holds.
 func (s *Seen) Call(name string, n int64) {
-	if n <= s.Hosted[name] {
+	have, known := s.Hosted[name]
+	if n <= have || !known && (len(s.Hosted) >= maxHosted || len(name) > maxName) {
 		return
 	}
 	if s.Hosted == nil {

@@ -121,6 +121,9 @@ func (c *chunk) trivialError() bool {
 // failure reads what the chunk says about the failure.
 func (c *chunk) failure() protocol.FailureInfo {
 	info, _ := classify.Body(c.data)
+	if info.Type == "error" {
+		info.Type = "" // the event's own type, not the error's
+	}
 	if info.Code == "" && c.err != nil {
 		if n, ok := jsonscan.Int(c.err); ok {
 			info.Code = strconv.FormatInt(n, 10)

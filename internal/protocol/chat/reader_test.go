@@ -335,6 +335,7 @@ func TestFailureInfo(t *testing.T) {
 		{"OpenRouter, error in the choice", choice(`"delta":{},"finish_reason":"error","error":{"code":502,"message":"m","retry_after":3}`), protocol.FailureInfo{Code: "502", Message: "m", RetryAfter: 3 * time.Second}},
 		{"finish_reason alone", choice(`"delta":{},"finish_reason":"error"`), protocol.FailureInfo{}},
 		{"another gateway of ours", `{"error":{"message":"m","type":"rate_limit_error","code":"rate_limit_exceeded","param":"p","retryable":true,"retry_after":2}}`, protocol.FailureInfo{Code: "rate_limit_exceeded", Type: "rate_limit_error", Message: "m", Param: "p", Retryable: &yes, RetryAfter: 2 * time.Second}},
+		{"typed event with a text", `{"type":"error","error":"m"}`, protocol.FailureInfo{Message: "m"}},
 		{"absurd delay", `{"error":{"message":"m","retry_after":1e300}}`, protocol.FailureInfo{Message: "m", RetryAfter: 24 * time.Hour}},
 		{"negative delay", `{"error":{"message":"m","retry_after":-1}}`, protocol.FailureInfo{Message: "m"}},
 	} {

@@ -145,9 +145,11 @@ func (s *seal) close(seen *protocol.Seen) {
 // that it bills (a failed search is free); where it gives none, the blocks are
 // counted.
 type hosted struct {
-	blocks map[string]int64
-	told   map[string]bool
+	told map[string]bool // by name: the usage counts it
 }
+
+// maxTold bounds how many kinds of calls a usage may count.
+const maxTold = 64
 
 // hostedNames are names of server tools' parts, by the tool's name.
 var hostedNames = [...]struct{ block, tool string }{
@@ -173,12 +175,8 @@ func (h *hosted) block(b *block, seen *protocol.Seen) {
 			name = n.tool
 		}
 	}
-	if h.blocks == nil {
-		h.blocks = map[string]int64{}
-	}
-	h.blocks[name]++
 	if !h.told[name] {
-		seen.Call(name, h.blocks[name])
+		seen.Call(name, seen.Hosted[name]+1)
 	}
 }
 
@@ -188,7 +186,7 @@ func (h *hosted) reported(usage []byte, seen *protocol.Seen) {
 	for m.Next() {
 		name, isTool := strings.CutSuffix(string(m.Key()), "_requests")
 		n, isCount := protocol.Count(m.Value())
-		if !isTool || !isCount {
+		if !isTool || !isCount || len(h.told) >= maxTold && !h.told[name] {
 			continue
 		}
 		if h.told == nil {
