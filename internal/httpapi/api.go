@@ -14,6 +14,7 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
+	"time"
 
 	"rubicon/internal/account"
 	"rubicon/internal/config"
@@ -85,6 +86,8 @@ func (a *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	id := a.IDs.ID("req")
 	w.Header().Set("X-Request-Id", id)
 	r = r.WithContext(context.WithValue(r.Context(), idKey{}, id))
+	// The deadline of the connection's last answer must not end this one.
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(a.Config().Timers.Write))
 	if _, pattern := a.mux.Handler(r); pattern == "" {
 		a.noRoute(w, r)
 		return

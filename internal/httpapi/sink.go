@@ -101,14 +101,16 @@ func (s *sink) send(b []byte) {
 	if s.err != nil {
 		return
 	}
-	if s.limit > 0 {
-		slack := s.limit / 8
-		if now := time.Now(); s.deadline.Sub(now) < s.limit {
-			s.deadline = now.Add(s.limit + slack)
-			_ = s.rc.SetWriteDeadline(s.deadline)
-		}
-	}
+	s.moveDeadline()
 	_, s.err = s.w.Write(b)
+}
+
+// moveDeadline keeps the write deadline at least the limit ahead.
+func (s *sink) moveDeadline() {
+	if now := time.Now(); s.limit > 0 && s.deadline.Sub(now) < s.limit {
+		s.deadline = now.Add(s.limit + s.limit/8)
+		_ = s.rc.SetWriteDeadline(s.deadline)
+	}
 }
 
 func (s *sink) Answer(a *upstream.Answer) error {
@@ -129,6 +131,7 @@ func (s *sink) Fail(e turn.Ending) error {
 	case e.Answer != nil:
 		return s.Answer(e.Answer)
 	case e.Form == turn.FormStatus && !s.begun:
+		s.moveDeadline()
 		writeFault(s.w, e.Fault, s.protocol.ErrorBody(e.Fault))
 		return nil
 	}

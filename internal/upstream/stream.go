@@ -26,7 +26,7 @@ type Stream struct {
 	dec    *sse.Decoder
 	bytes  countingReader
 
-	progress    atomic.Int64 // when the last event was read, since began
+	waiting     atomic.Int64 // since when upstream is waited for, from began; or notWaiting
 	began       time.Time
 	silence     *time.Timer // first event, then idle
 	firstOutput *time.Timer
@@ -70,9 +70,9 @@ func (c *Client) Open(ctx context.Context, call *Call, reader protocol.Reader) (
 
 // watch runs the deadline for the first event, then for silence between
 // events. It is not re-armed for every event: when it fires it looks how long
-// ago the last one was.
+// the stream has been waited for.
 func (s *Stream) watch() {
-	s.progress.Store(int64(time.Since(s.began)) &^ 1)
+	s.wait()
 	d := s.call.Timers.FirstEvent
 	if d <= 0 {
 		d = s.call.Timers.Idle
@@ -82,18 +82,35 @@ func (s *Stream) watch() {
 	}
 }
 
-// checkSilence is the silence timer's function. The lowest bit of progress
-// tells whether an event was read yet.
+// notWaiting is the value of waiting while nobody waits for upstream: an event
+// is being handed on, and a slow client is no silence of upstream's.
+const notWaiting = -1
+
+// wait notes that upstream is waited for from now. The lowest bit tells whether
+// an event was read yet.
+func (s *Stream) wait() {
+	at := int64(time.Since(s.began)) &^ 1
+	if s.opened {
+		at |= 1
+	}
+	s.waiting.Store(at)
+}
+
+// checkSilence is the silence timer's function.
 func (s *Stream) checkSilence() {
-	at := s.progress.Load()
+	at := s.waiting.Load()
 	limit, cause := s.call.Timers.Idle, errIdle
-	if at&1 == 0 {
+	if at != notWaiting && at&1 == 0 {
 		limit, cause = s.call.Timers.FirstEvent, errFirstEvent
 	}
 	if limit <= 0 {
 		return
 	}
-	if left := limit - (time.Since(s.began) - time.Duration(at)); left > 0 {
+	left := limit
+	if at != notWaiting {
+		left = limit - (time.Since(s.began) - time.Duration(at))
+	}
+	if left > 0 {
 		s.silence.Reset(left)
 		return
 	}
@@ -106,6 +123,9 @@ func (s *Stream) Next() (protocol.Event, error) {
 	if s.done || s.reader.Stage() == protocol.Closed {
 		s.done = true
 		return protocol.Event{}, io.EOF
+	}
+	if s.waiting.Load() == notWaiting && !s.dec.Ready() {
+		s.wait()
 	}
 	frame, err := s.dec.Next()
 	if err != nil {
@@ -124,7 +144,7 @@ func (s *Stream) Next() (protocol.Event, error) {
 // note is what every event does to the deadlines.
 func (s *Stream) note(class protocol.Class) {
 	s.opened = true
-	s.progress.Store(int64(time.Since(s.began)) | 1)
+	s.waiting.Store(notWaiting)
 	if class != protocol.Lifecycle && !s.output {
 		s.output = true
 		if s.firstOutput != nil {
