@@ -22,24 +22,28 @@ func (a *api) serve(s Surface) http.HandlerFunc {
 			a.refuse(w, r, s.Protocol, f)
 			return
 		}
-		body, f := a.readBody(w, r)
-		if f != nil {
-			a.refuse(w, r, s.Protocol, f)
-			return
+		req := &turn.Request{
+			ID: requestID(r), Principal: who, Surface: s.Surface, Protocol: s.Protocol,
+			Header: Upward(r.Header), ClientRequestID: clip(r.Header.Get("X-Client-Request-Id")), Session: Session(r.Header),
+			Received: received, Free: s.Free, Atomic: r.Header.Get("Rubicon-Delivery") == "atomic",
 		}
-		parsed, f := s.Protocol.ParseRequest(body)
-		if f != nil {
+		if f := a.read(w, r, req); f != nil {
+			a.Engine.Refused(r.Context(), req, f)
 			a.refuse(w, r, s.Protocol, f)
 			return
 		}
 		sink := newSink(w, s.Protocol, a.Config().Timers.Write)
-		a.Engine.Run(r.Context(), &turn.Request{
-			ID: requestID(r), Principal: who, Surface: s.Surface, Protocol: s.Protocol, Parsed: parsed, Body: body,
-			Header: Upward(r.Header), ClientRequestID: clip(r.Header.Get("X-Client-Request-Id")), Session: session(r.Header),
-			Received: received, Free: s.Free, Atomic: r.Header.Get("Rubicon-Delivery") == "atomic",
-		}, sink)
+		a.Engine.Run(r.Context(), req, sink)
 		sink.close()
 	}
+}
+
+// read takes in the body and what the rules need to know of it.
+func (a *api) read(w http.ResponseWriter, r *http.Request, req *turn.Request) (f *fault.Error) {
+	if req.Body, f = a.readBody(w, r); f == nil {
+		req.Parsed, f = req.Protocol.ParseRequest(req.Body)
+	}
+	return f
 }
 
 // readBody reads the whole body, bounded. Of one that is too large the rest is
@@ -129,8 +133,8 @@ func Upward(h http.Header) http.Header {
 	return out
 }
 
-// session is the client's own session id, for affinity.
-func session(h http.Header) string {
+// Session is the client's own session id, for affinity.
+func Session(h http.Header) string {
 	for _, name := range [...]string{"Session_id", "Session-Id", "X-Session-Id", "X-Claude-Code-Session-Id"} {
 		if v := h.Get(name); v != "" {
 			return clip(v)

@@ -6,6 +6,7 @@ import (
 
 	"rubicon/internal/fault"
 	"rubicon/internal/journal"
+	"rubicon/internal/jsonscan"
 	"rubicon/internal/meter"
 )
 
@@ -35,10 +36,15 @@ func stopped(ctx context.Context) (*Stop, bool) {
 }
 
 // Refused records a request that its transport refused before the engine saw
-// it; the transport tells the client. Of req, Parsed may be empty.
+// it; the transport tells the client. Of req, Parsed may be empty: the model is
+// then what the body calls so, if anything.
 func (e *Engine) Refused(ctx context.Context, req *Request, f *fault.Error) {
 	t := e.begin(ctx, req, nil)
 	defer t.end()
+	if t.rec.PublicModel == "" {
+		name, _ := jsonscan.Text(jsonscan.Get(req.Body, "model"))
+		t.rec.PublicModel = clip(name)
+	}
 	t.reject(f)
 }
 
