@@ -51,7 +51,7 @@ var catalogRows = []struct{ name, row, on, about, steps string }{
 	{"row-2-no-status", "2", "", "reset before the status", `[reset]`},
 	{"row-2-refuse", "2", "", "closed before any byte", `[{refuse: fin}]`},
 	{"row-2-heartbeats", "2", "", "heartbeats only, then reset", `[{comment: hi}, {wait: 100ms}, {comment: hi}, reset]`},
-	{"row-2-half-event", "2", "", "half of the first event, then reset", `[{cut: 40, how: reset}, created, end]`},
+	{"row-2-half-event", "2", "", "half of the first event, then reset", `[{cut: 40, how: reset}, created, {completed: [10, 0, 5]}]`},
 	{"row-2-no-json", "2", "", "an event whose data is no JSON", `[{event: message, data: "oops"}, end]`},
 	{"row-2-broken-body", "2", "", "a JSON body that breaks off",
 		`[{cut: 10, how: reset}, {json: {id: resp_1, object: response, status: completed}}]`},

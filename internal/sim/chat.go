@@ -18,7 +18,7 @@ type chatVoice struct {
 	every   bool // usage on every chunk
 }
 
-func (v *chatVoice) event(s Step) ([]frame, *reply) {
+func (v *chatVoice) event(s Step) ([]frame, func() reply) {
 	switch s.Do {
 	case "created":
 		return v.opening(s), nil
@@ -33,9 +33,9 @@ func (v *chatVoice) event(s Step) ([]frame, *reply) {
 	case "usage":
 		return v.usageChunk(s), nil
 	case "done":
-		return []frame{{data: "[DONE]"}}, v.whole(Step{Do: "completed"})
+		return []frame{{data: "[DONE]"}}, func() reply { return v.whole(Step{Do: "completed"}) }
 	case "completed", "incomplete":
-		return v.ending(s), v.whole(s)
+		return v.ending(s), func() reply { return v.whole(s) }
 	case "failed", "error":
 		return v.errorChunk(s)
 	case "keepalive", "ping":
@@ -170,13 +170,14 @@ func (v *chatVoice) ending(s Step) []frame {
 	return append(frames, frame{data: "[DONE]"})
 }
 
-func (v *chatVoice) errorChunk(s Step) ([]frame, *reply) {
+func (v *chatVoice) errorChunk(s Step) ([]frame, func() reply) {
 	e, status := v.openaiError(s)
 	o := obj("error", e)
 	if s.Usage != nil {
 		o = append(o, member{"usage", chatUsage(s.Usage)})
 	}
-	return []frame{{data: v.finished(s, o)}}, &reply{status: status, body: []byte(v.finished(s, o))}
+	data := v.finished(s, o)
+	return []frame{{data: data}}, func() reply { return reply{status: status, body: []byte(data)} }
 }
 
 func (v *chatVoice) failure(s Step) reply {
@@ -185,7 +186,7 @@ func (v *chatVoice) failure(s Step) reply {
 }
 
 // whole is the chat.completion that a request without stream gets.
-func (v *chatVoice) whole(s Step) *reply {
+func (v *chatVoice) whole(s Step) reply {
 	message := obj("role", "assistant", "content", orNull(v.text.String()), "refusal", orNull(v.refusal.String()),
 		"annotations", []any{})
 	if v.reason.Len() > 0 {
@@ -205,7 +206,7 @@ func (v *chatVoice) whole(s Step) *reply {
 	if s.Usage != nil && s.UsageOn != "none" {
 		o = o.with("usage", chatUsage(s.Usage))
 	}
-	return &reply{status: 200, body: []byte(v.finished(s, o))}
+	return reply{status: 200, body: []byte(v.finished(s, o))}
 }
 
 func (v *chatVoice) expand(s Step) []Step {

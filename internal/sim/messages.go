@@ -12,7 +12,7 @@ type messagesVoice struct {
 	open   bool // the last block was not stopped
 }
 
-func (v *messagesVoice) event(s Step) ([]frame, *reply) {
+func (v *messagesVoice) event(s Step) ([]frame, func() reply) {
 	switch s.Do {
 	case "created":
 		return v.opening(s), nil
@@ -27,9 +27,9 @@ func (v *messagesVoice) event(s Step) ([]frame, *reply) {
 	case "usage":
 		return []frame{v.say(s, "message_delta", obj("delta", obj(), "usage", messagesUsage(s.Usage, false)))}, nil
 	case "done":
-		return []frame{v.say(s, "message_stop", nil)}, v.whole(Step{Do: "completed"})
+		return []frame{v.say(s, "message_stop", nil)}, func() reply { return v.whole(Step{Do: "completed"}) }
 	case "completed", "incomplete":
-		return v.ending(s), v.whole(s)
+		return v.ending(s), func() reply { return v.whole(s) }
 	case "failed", "error":
 		return v.errorEvent(s)
 	case "keepalive", "ping":
@@ -180,14 +180,14 @@ func (v *messagesVoice) ending(s Step) []frame {
 	return append(frames, delta, v.say(Step{}, "message_stop", nil))
 }
 
-func (v *messagesVoice) errorEvent(s Step) ([]frame, *reply) {
+func (v *messagesVoice) errorEvent(s Step) ([]frame, func() reply) {
 	e, status := v.claudeError(s)
 	o := obj("error", e)
 	if s.Usage != nil {
 		o = append(o, member{"usage", messagesUsage(s.Usage, false)})
 	}
 	f := v.say(s, "error", o)
-	return []frame{f}, &reply{status: status, body: []byte(f.data)}
+	return []frame{f}, func() reply { return reply{status: status, body: []byte(f.data)} }
 }
 
 func (v *messagesVoice) failure(s Step) reply {
@@ -196,7 +196,7 @@ func (v *messagesVoice) failure(s Step) reply {
 }
 
 // whole is the message that a request without stream gets.
-func (v *messagesVoice) whole(s Step) *reply {
+func (v *messagesVoice) whole(s Step) reply {
 	content := []any{}
 	for _, b := range v.blocks {
 		content = append(content, v.blockObject(b, true))
@@ -206,7 +206,7 @@ func (v *messagesVoice) whole(s Step) *reply {
 	if s.Usage != nil {
 		usage = messagesUsage(s.Usage, true)
 	}
-	return &reply{status: 200, body: []byte(v.finished(s, v.message(content, v.reasonOf(s), usage)))}
+	return reply{status: 200, body: []byte(v.finished(s, v.message(content, v.reasonOf(s), usage)))}
 }
 
 // blockObject is a content block, empty as it is opened or full as it is in the end.

@@ -23,24 +23,7 @@ func obj(keysAndValues ...any) object {
 	return o
 }
 
-func (o object) MarshalJSON() ([]byte, error) {
-	var b bytes.Buffer
-	b.WriteByte('{')
-	for i, m := range o {
-		if i > 0 {
-			b.WriteByte(',')
-		}
-		b.Write(jsonText(m.key))
-		b.WriteByte(':')
-		v, err := marshal(m.value)
-		if err != nil {
-			return nil, err
-		}
-		b.Write(v)
-	}
-	b.WriteByte('}')
-	return b.Bytes(), nil
-}
+func (o object) MarshalJSON() ([]byte, error) { return marshal(o) }
 
 // with gives a copy in which key has the value, in its place or at the end.
 func (o object) with(key string, value any) object {
@@ -77,15 +60,64 @@ func (o object) get(key string) any {
 	return nil
 }
 
-// marshal is json.Marshal without the HTML escapes that no provider writes.
+// marshal is json.Marshal without the HTML escapes that no provider writes. It walks objects and lists itself, because
+// encoding/json reads a Marshaler's output again at every level, which events of many MB make slow.
 func marshal(v any) ([]byte, error) {
 	var b bytes.Buffer
-	e := json.NewEncoder(&b)
+	err := write(&b, v)
+	return b.Bytes(), err
+}
+
+func write(b *bytes.Buffer, v any) error {
+	switch v := v.(type) {
+	case object:
+		return writeObject(b, v)
+	case []any:
+		return writeList(b, v)
+	case json.RawMessage:
+		if v != nil {
+			return json.Compact(b, v)
+		}
+	}
+	e := json.NewEncoder(b)
 	e.SetEscapeHTML(false)
 	if err := e.Encode(v); err != nil {
-		return nil, err
+		return err
 	}
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
+	b.Truncate(b.Len() - 1) // the encoder's line end
+	return nil
+}
+
+func writeObject(b *bytes.Buffer, o object) error {
+	b.WriteByte('{')
+	for i, m := range o {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		if err := write(b, m.key); err != nil {
+			return err
+		}
+		b.WriteByte(':')
+		if err := write(b, m.value); err != nil {
+			return err
+		}
+	}
+	b.WriteByte('}')
+	return nil
+}
+
+func writeList(b *bytes.Buffer, list []any) error {
+	b.WriteByte('[')
+	for i, v := range list {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		if err := write(b, v); err != nil {
+			return err
+		}
+	}
+	b.WriteByte(']')
+	return nil
 }
 
 // jsonText marshals what cannot fail: values that this package built of plain types.

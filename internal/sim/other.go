@@ -1,7 +1,6 @@
 package sim
 
 import (
-	"bytes"
 	"encoding/base64"
 	"encoding/binary"
 	"math"
@@ -16,14 +15,12 @@ type otherVoice struct {
 	models []string
 }
 
-func (v *otherVoice) event(s Step) ([]frame, *reply) {
+func (v *otherVoice) event(s Step) ([]frame, func() reply) {
 	switch s.Do {
 	case "completed", "done", "incomplete":
-		r := v.answer(s)
-		return nil, &r
+		return nil, func() reply { return v.answer(s) }
 	case "failed", "error":
-		r := v.failure(s)
-		return nil, &r
+		return nil, func() reply { return v.failure(s) }
 	}
 	return nil, nil
 }
@@ -148,13 +145,8 @@ func (v *otherVoice) response(s Step, u *Usage) (object, string) {
 	}
 	rv := &responsesVoice{scene: v.scene, id: v.q.id, model: "sim"}
 	for _, step := range rv.expand(Step{Do: "answer", ID: v.q.id, Text: orText(s.Text, "Hello"), Usage: u}) {
-		_, done := rv.event(step)
-		if done == nil {
-			continue
-		}
-		if tree, err := parseOrdered(bytes.TrimSpace(done.body)); err == nil {
-			o, _ = tree.(object)
-		}
+		rv.event(step) // the last one keeps the object
 	}
-	return o.with("model", "sim"), ""
+	o, _ = v.stored(v.q.id)
+	return o, ""
 }

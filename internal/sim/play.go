@@ -139,7 +139,8 @@ func (p *player) frames(s Step) []frame {
 		return frames
 	}
 	if done != nil {
-		p.answer = done
+		whole := done()
+		p.answer = &whole
 	}
 	return nil
 }
@@ -264,7 +265,7 @@ func (p *player) endCollapsed() error {
 // breakCollapsed breaks the JSON answer off in its middle.
 func (p *player) breakCollapsed(how string) error {
 	_, done := p.voice.event(Step{Do: "completed", Usage: Tokens(10, 0, 5)})
-	body := done.body
+	body := done().body
 	if err := p.head(http.StatusOK, Step{Type: "application/json"}, len(body)); err != nil {
 		return err
 	}

@@ -15,7 +15,7 @@ type responsesVoice struct {
 	items []*item
 }
 
-func (v *responsesVoice) event(s Step) ([]frame, *reply) {
+func (v *responsesVoice) event(s Step) ([]frame, func() reply) {
 	switch s.Do {
 	case "created", "queued", "in_progress":
 		return v.lifecycle(s), nil
@@ -80,7 +80,7 @@ func (v *responsesVoice) lifecycle(s Step) []frame {
 }
 
 // terminal is the event that ends the response, and the object that a request without stream gets instead.
-func (v *responsesVoice) terminal(s Step) ([]frame, *reply) {
+func (v *responsesVoice) terminal(s Step) ([]frame, func() reply) {
 	if s.Tier != "" {
 		v.tier = s.Tier
 	}
@@ -106,12 +106,11 @@ func (v *responsesVoice) terminal(s Step) ([]frame, *reply) {
 		o = o.with("service_tier", v.q.answeredTier("default"))
 	}
 	f := v.say(s, "response."+s.Do, obj("response", o))
-	whole := o
-	if tree, err := parseOrdered([]byte(f.data)); err == nil {
-		whole, _ = tree.(object).get("response").(object) // with the step's changes
+	if over, ok := v.changes(s).get("response").(object); ok {
+		o = o.merge(over)
 	}
-	v.keep(v.id, whole)
-	return []frame{f}, &reply{status: 200, body: jsonText(whole)}
+	v.keep(v.id, o)
+	return []frame{f}, func() reply { return reply{status: 200, body: jsonText(o)} }
 }
 
 // outputOf is what the response holds at its end: a failed one nothing unless the step says so.
@@ -125,7 +124,7 @@ func (v *responsesVoice) outputOf(s Step) any {
 	return v.output()
 }
 
-func (v *responsesVoice) errorEvent(s Step) ([]frame, *reply) {
+func (v *responsesVoice) errorEvent(s Step) ([]frame, func() reply) {
 	e, status := v.openaiError(s)
 	rest := obj("error", obj("type", e.get("type"), "code", e.get("code"), "message", e.get("message"), "param", nil))
 	if s.Flat {
@@ -141,7 +140,7 @@ func (v *responsesVoice) errorEvent(s Step) ([]frame, *reply) {
 	if s.Usage != nil {
 		rest = rest.with("usage", responsesUsage(s.Usage))
 	}
-	return []frame{v.say(s, "error", rest)}, &reply{status: status, body: jsonText(obj("error", e))}
+	return []frame{v.say(s, "error", rest)}, func() reply { return reply{status: status, body: jsonText(obj("error", e))} }
 }
 
 func (v *responsesVoice) heartbeat(s Step) []frame {

@@ -10,8 +10,8 @@ import (
 // object agree with the earlier ones.
 type voice interface {
 	// event gives the frames of one event word, none where the protocol has no counterpart. For words that end the
-	// answer it also gives the whole answer as a request without stream gets it.
-	event(s Step) ([]frame, *reply)
+	// answer it also gives what makes the whole answer that a request without stream gets.
+	event(s Step) ([]frame, func() reply)
 	// expand turns an answer step into the event words that it is made of.
 	expand(s Step) []Step
 	// failure is the JSON error answer of a fail step.
@@ -54,12 +54,17 @@ func (i *ids) or(given, prefix string) string {
 
 // finished lays the step's own changes over an event.
 func (c scene) finished(s Step, event object) string {
-	if s.Set != nil {
-		if over, err := parseOrdered(s.Set); err == nil { // Check has refused what does not parse
-			event = event.merge(over.(object))
-		}
+	return string(jsonText(event.merge(c.changes(s))))
+}
+
+// changes is the step's set.
+func (c scene) changes(s Step) object {
+	if s.Set == nil {
+		return nil
 	}
-	return string(jsonText(event))
+	tree, _ := parseOrdered(s.Set)
+	over, _ := tree.(object) // Check has refused anything else
+	return over
 }
 
 // sized is the text of a delta: what the step says, or for huge as much as makes the event that size.
