@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"rubicon/internal/ledger"
+	"rubicon/internal/store"
 )
 
 // crashURL tells a process of this test that it is the one to be killed.
@@ -48,9 +49,14 @@ func TestKilledAtAnyPoint(t *testing.T) {
 		// What the next start does.
 		holds, err := f.OpenHolds(t.Context())
 		must(t, err)
-		for _, hold := range holds {
-			must(t, f.release(t.Context(), hold.Request, hold.Customer))
-		}
+		must(t, f.db.Write(t.Context(), func(tx *store.Tx) error {
+			for _, hold := range holds {
+				if err := f.releaseIn(tx, hold.Request, hold.Customer); err != nil {
+					return err
+				}
+			}
+			return nil
+		}))
 		closeIt()
 	}
 }
@@ -69,7 +75,7 @@ func runAndKill(t *testing.T, url string, round int) map[string]ledger.Kind {
 	lines := bufio.NewScanner(out)
 	for n := 0; lines.Scan(); n++ {
 		// Killing after a number of acknowledgements needs no clock.
-		if n == 300+170*round {
+		if n == 200+130*round {
 			must(t, cmd.Process.Kill())
 		}
 		if request, kind, ok := strings.Cut(lines.Text(), " "); ok && strings.HasPrefix(request, "req_") {

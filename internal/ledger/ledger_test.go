@@ -77,13 +77,15 @@ func (f *fixture) settle(ctx context.Context, request, customer string, charge m
 }
 
 func (f *fixture) release(ctx context.Context, request, customer string) error {
-	return f.db.Write(ctx, func(tx *store.Tx) error {
-		if err := f.Release(tx, request, "failed"); err != nil {
-			return err
-		}
-		return f.journal.Finish(tx, journal.Record{
-			RequestID: request, Customer: customer, PublicModel: model, Outcome: journal.OutcomeFailed,
-		})
+	return f.db.Write(ctx, func(tx *store.Tx) error { return f.releaseIn(tx, request, customer) })
+}
+
+func (f *fixture) releaseIn(tx *store.Tx, request, customer string) error {
+	if err := f.Release(tx, request, "failed"); err != nil {
+		return err
+	}
+	return f.journal.Finish(tx, journal.Record{
+		RequestID: request, Customer: customer, PublicModel: model, Outcome: journal.OutcomeFailed,
 	})
 }
 

@@ -39,7 +39,7 @@ func TestRandomHistories(t *testing.T) {
 		f, closeIt, err := openAt(t.Context(), "sqlite::memory:")
 		must(t, err)
 		defer closeIt()
-		h := &histories{f: f, t: t, ref: reference{
+		h := &history{f: f, t: t, ref: reference{
 			available: map[string]money.Nano{}, holds: map[string]reservation{}, resolved: map[string]bool{},
 			reversed: map[string]bool{}, undo: map[string]change{},
 		}}
@@ -61,7 +61,7 @@ func TestRandomHistories(t *testing.T) {
 	})
 }
 
-type histories struct {
+type history struct {
 	f        *fixture
 	t        *testing.T
 	ref      reference
@@ -69,27 +69,27 @@ type histories struct {
 	ids      []string // of all transactions that may be reversed
 }
 
-func customers() *rapid.Generator[string] {
-	return rapid.SampledFrom([]string{"cus_1", "cus_2", "cus_3"})
-}
+func customers() []string { return []string{"cus_1", "cus_2", "cus_3"} }
+
+func customer(rt *rapid.T) string { return rapid.SampledFrom(customers()).Draw(rt, "customer") }
 
 func amounts(from int64) *rapid.Generator[money.Nano] {
 	return rapid.Map(rapid.Int64Range(from, 1000), func(n int64) money.Nano { return money.Nano(n) })
 }
 
 // request draws one that exists, or almost.
-func (h *histories) request(rt *rapid.T) string {
+func (h *history) request(rt *rapid.T) string {
 	return fmt.Sprintf("req_%d", rapid.IntRange(0, h.requests).Draw(rt, "request"))
 }
 
-func (h *histories) topUp(rt *rapid.T) {
-	c := change{customers().Draw(rt, "customer"), amounts(1).Draw(rt, "amount")}
+func (h *history) topUp(rt *rapid.T) {
+	c := change{customer(rt), amounts(1).Draw(rt, "amount")}
 	done := h.f.topUp(h.t, c.customer, c.amount)
 	h.changed(done.ID, c)
 }
 
-func (h *histories) adjust(rt *rapid.T) {
-	c := change{customers().Draw(rt, "customer"), amounts(-1000).Draw(rt, "amount")}
+func (h *history) adjust(rt *rapid.T) {
+	c := change{customer(rt), amounts(-1000).Draw(rt, "amount")}
 	done, err := h.f.Adjust(h.t.Context(), ledger.AdjustArgs{Customer: c.customer, Amount: c.amount, Reason: "r", Actor: "a", Model: "m"})
 	if c.amount == 0 {
 		h.want(rt, err, ledger.ErrInvalid)
@@ -99,15 +99,15 @@ func (h *histories) adjust(rt *rapid.T) {
 	h.changed(done.ID, c)
 }
 
-func (h *histories) changed(id string, c change) {
+func (h *history) changed(id string, c change) {
 	h.ref.available[c.customer] += c.amount
 	h.ref.undo[id] = c
 	h.ids = append(h.ids, id)
 	h.ref.written++
 }
 
-func (h *histories) hold(rt *rapid.T) {
-	r := reservation{customers().Draw(rt, "customer"), amounts(0).Draw(rt, "amount")}
+func (h *history) hold(rt *rapid.T) {
+	r := reservation{customer(rt), amounts(0).Draw(rt, "amount")}
 	request := fmt.Sprintf("req_%d", h.requests)
 	err := h.f.begin(h.t.Context(), request, r.customer, r.amount)
 	if available := h.ref.available[r.customer]; available < 0 || available < r.amount {
@@ -125,7 +125,7 @@ func (h *histories) hold(rt *rapid.T) {
 }
 
 // resolvable gives the open hold of a request, or the error to expect.
-func (h *histories) resolvable(request string) (reservation, error) {
+func (h *history) resolvable(request string) (reservation, error) {
 	if h.ref.resolved[request] {
 		return reservation{}, ledger.ErrResolved
 	}
@@ -136,7 +136,7 @@ func (h *histories) resolvable(request string) (reservation, error) {
 	return r, nil
 }
 
-func (h *histories) settle(rt *rapid.T) {
+func (h *history) settle(rt *rapid.T) {
 	request, charge := h.request(rt), amounts(0).Draw(rt, "charge")
 	r, want := h.resolvable(request)
 	h.want(rt, h.f.settle(h.t.Context(), request, r.customer, charge), want)
@@ -150,7 +150,7 @@ func (h *histories) settle(rt *rapid.T) {
 	h.ref.undo[list[0].ID] = change{r.customer, -charge}
 }
 
-func (h *histories) release(rt *rapid.T) {
+func (h *history) release(rt *rapid.T) {
 	request := h.request(rt)
 	r, want := h.resolvable(request)
 	h.want(rt, h.f.release(h.t.Context(), request, r.customer), want)
@@ -159,14 +159,14 @@ func (h *histories) release(rt *rapid.T) {
 	}
 }
 
-func (h *histories) resolve(request string, r reservation, back money.Nano) {
+func (h *history) resolve(request string, r reservation, back money.Nano) {
 	h.ref.available[r.customer] += back
 	delete(h.ref.holds, request)
 	h.ref.resolved[request] = true
 	h.ref.written++
 }
 
-func (h *histories) cost(rt *rapid.T) {
+func (h *history) cost(rt *rapid.T) {
 	a := ledger.CostArgs{
 		Request: h.request(rt), Channel: "main", Amount: amounts(0).Draw(rt, "amount"),
 		Absorbed: rapid.Bool().Draw(rt, "absorbed"), Attempt: h.ref.written, // never the same
@@ -177,7 +177,7 @@ func (h *histories) cost(rt *rapid.T) {
 	}
 }
 
-func (h *histories) reverse(rt *rapid.T) {
+func (h *history) reverse(rt *rapid.T) {
 	if len(h.ids) == 0 {
 		rt.Skip("nothing to reverse")
 	}
@@ -194,12 +194,12 @@ func (h *histories) reverse(rt *rapid.T) {
 	h.ref.written++
 }
 
-func (h *histories) compare(rt *rapid.T) {
+func (h *history) compare(rt *rapid.T) {
 	held := map[string]money.Nano{}
 	for _, r := range h.ref.holds {
 		held[r.customer] += r.amount
 	}
-	for _, customer := range []string{"cus_1", "cus_2", "cus_3"} {
+	for _, customer := range customers() {
 		got, err := h.f.Balance(h.t.Context(), customer)
 		h.want(rt, err, nil)
 		if want := (ledger.Balance{Available: h.ref.available[customer], Held: held[customer]}); got != want {
@@ -213,7 +213,7 @@ func (h *histories) compare(rt *rapid.T) {
 	}
 }
 
-func (h *histories) want(rt *rapid.T, err, want error) {
+func (h *history) want(rt *rapid.T, err, want error) {
 	if !errors.Is(err, want) {
 		rt.Fatalf("got %v, want %v", err, want)
 	}

@@ -17,8 +17,8 @@ func raw(t *testing.T, f *fixture) *sql.DB {
 	return db
 }
 
-// history is a ledger with something of everything.
-func history(t *testing.T) *fixture {
+// everything is a ledger with something of everything.
+func everything(t *testing.T) *fixture {
 	f := open(t)
 	top := f.topUp(t, "cus_1", 1000)
 	must(t, f.begin(t.Context(), "req_settled", "cus_1", 100))
@@ -39,7 +39,7 @@ const insert = `INSERT INTO transactions (id, kind, request_id, customer, at, am
 	idempotency_key) VALUES `
 
 func TestTheDatabaseRefuses(t *testing.T) {
-	f := history(t)
+	f := everything(t)
 	db := raw(t, f)
 	for name, text := range map[string]string{
 		"changing a transaction": `UPDATE transactions SET amount = amount + 1`,
@@ -123,7 +123,7 @@ func TestVerifyFinds(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			f := history(t)
+			f := everything(t)
 			_, err := raw(t, f).ExecContext(t.Context(), dropTriggers+c.text)
 			must(t, err)
 			report, err := f.Verify(t.Context())
