@@ -79,16 +79,16 @@ func Settle(c Case) (Bill, error) {
 	var b Bill
 	b.Usage = journal.Usage{Tools: map[string]int64{}, Source: SourceNone, Flags: []string{}}
 	last := len(c.Attempts) - 1
+	if last < 0 || c.Free {
+		return b, nil // counting tokens costs nobody anything
+	}
 	for i, a := range c.Attempts {
-		if i == last && c.Ended != NothingDelivered && !c.Free {
+		if i == last && c.Ended != NothingDelivered {
 			continue
 		}
 		if err := b.lost(c, a); err != nil {
 			return Bill{}, err
 		}
-	}
-	if last < 0 || c.Free {
-		return b, nil
 	}
 	if c.Ended == NothingDelivered {
 		b.show(c, c.Attempts[last])
@@ -104,15 +104,15 @@ func (b *Bill) delivered(c Case, a Attempt) error {
 	if err != nil {
 		return err
 	}
-	b.Charged, b.Charge = true, quote.Total
+	b.Charged, b.Charge, b.Lines = true, quote.Total, lines(quote)
 	flags = append(flags, quote.Flags...)
-	if source == SourceEstimated && b.Charge > c.Held {
-		b.Charge = c.Held
-	}
 	if b.Charge > c.Held {
-		flags = append(flags, FlagOverrun)
+		if source == SourceEstimated {
+			b.capAt(c.Held)
+		} else {
+			flags = append(flags, FlagOverrun)
+		}
 	}
-	b.Lines = lines(quote)
 	b.Usage = record(u, source, flags)
 	cost, err := a.Cost.Charge(u)
 	if err != nil {
@@ -122,14 +122,25 @@ func (b *Bill) delivered(c Case, a Attempt) error {
 	return nil
 }
 
+// lineCap is the line that takes an estimate down to what was held.
+const lineCap = "estimate_capped"
+
+// capAt lowers the charge; the lines keep their sum.
+func (b *Bill) capAt(held money.Nano) {
+	over := held - b.Charge
+	b.Lines = append(b.Lines, journal.Line{Class: lineCap, Units: 1, Price: over.String(), Amount: over})
+	b.Charge = held
+}
+
 // lost books an attempt that the customer does not pay for: the reported
 // usage, else the input estimate where it may have executed, else nothing.
 func (b *Bill) lost(c Case, a Attempt) error {
-	var u price.Usage
+	u, anomaly := price.Usage{}, true
+	if a.Seen != nil && a.Seen.Reported {
+		u, anomaly = reported(a.Seen)
+	}
 	switch {
-	case a.Seen != nil && a.Seen.Reported && !anomalous(a.Seen.Usage):
-		u, _ = price.Normalize(a.Seen.Usage)
-		u.Tools, u.Tier = a.Seen.Hosted, a.Seen.Tier
+	case !anomaly:
 	case a.Executed:
 		u = price.Usage{Input: c.InputEstimate}
 	default:
@@ -159,17 +170,34 @@ func usageOf(c Case, a Attempt) (u price.Usage, source string, flags []string) {
 	if seen == nil {
 		seen = &protocol.Seen{}
 	}
-	source = SourceReported
-	u, anomaly := price.Normalize(seen.Usage)
+	u, anomaly := reported(seen)
 	if anomaly {
 		flags = append(flags, price.FlagAnomaly)
 	}
-	if !seen.Reported || anomaly {
-		source = SourceEstimated
-		u = Estimate(c, seen, anomaly)
+	if seen.Reported && !anomaly {
+		return u, SourceReported, flags
 	}
+	u = Estimate(c, seen, anomaly)
+	u.Tools, u.Tier = believable(seen.Hosted), seen.Tier
+	return u, SourceEstimated, flags
+}
+
+// reported is the usage as the answer told it, hosted calls and tier included.
+func reported(seen *protocol.Seen) (u price.Usage, anomaly bool) {
+	u = seen.Usage
 	u.Tools, u.Tier = seen.Hosted, seen.Tier
-	return u, source, flags
+	return price.Normalize(u)
+}
+
+// believable leaves out the counts that made a usage an anomaly.
+func believable(calls map[string]int64) map[string]int64 {
+	out := map[string]int64{}
+	for name, n := range calls {
+		if _, anomaly := price.Normalize(price.Usage{Tools: map[string]int64{name: n}}); !anomaly {
+			out[name] = n
+		}
+	}
+	return out
 }
 
 // Estimate is the usage of an answer that did not report it: the hold's input
@@ -184,11 +212,6 @@ func Estimate(c Case, seen *protocol.Seen, ignoreOpening bool) price.Usage {
 	}
 	u.Output = tokensOf(seen.TextBytes, c.BytesPerToken)
 	return u
-}
-
-func anomalous(u price.Usage) bool {
-	_, anomaly := price.Normalize(u)
-	return anomaly
 }
 
 func record(u price.Usage, source string, flags []string) journal.Usage {

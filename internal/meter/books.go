@@ -51,7 +51,12 @@ func (b *Books) Open(ctx context.Context, o Opening) error {
 	if err != nil {
 		return err
 	}
-	o.Record.Billing = raw
+	o.Record.Outcome, o.Record.Billing = journal.OutcomeRunning, raw
+	// Encoded here and not on the writer, which all requests share.
+	record, err := b.journal.Prepare(o.Record)
+	if err != nil {
+		return err
+	}
 	return b.db.Write(ctx, func(tx *store.Tx) error {
 		if !o.Free {
 			if err := b.ledger.Hold(tx, ledger.HoldArgs{Request: o.Record.RequestID, Customer: o.Record.Customer,
@@ -59,7 +64,7 @@ func (b *Books) Open(ctx context.Context, o Opening) error {
 				return err
 			}
 		}
-		return b.journal.Begin(tx, o.Record)
+		return record.Begin(tx)
 	})
 }
 
@@ -81,33 +86,42 @@ type Closing struct {
 // and remembers the answer's ids, in one transaction; it is durable when it
 // returns.
 func (b *Books) Close(ctx context.Context, c Closing) error {
-	return b.db.Write(ctx, func(tx *store.Tx) error { return b.write(tx, c) })
+	record, err := b.journal.Prepare(c.Record)
+	if err != nil {
+		return err
+	}
+	meta, err := json.Marshal(map[string]string{"price_version": c.Record.PriceVersion, "usage": c.Bill.Usage.Source})
+	if err != nil {
+		return err
+	}
+	now := b.now()
+	return b.db.Write(ctx, func(tx *store.Tx) error {
+		if err := b.resolve(tx, c, meta); err != nil {
+			return err
+		}
+		for _, cost := range c.Bill.Costs {
+			if err := b.ledger.Cost(tx, cost); err != nil {
+				return err
+			}
+		}
+		if len(c.State) > 0 {
+			if err := b.state.Remember(tx, c.Record.Customer, c.State, now); err != nil {
+				return err
+			}
+		}
+		return record.Finish(tx)
+	})
 }
 
-func (b *Books) write(tx *store.Tx, c Closing) error {
-	r := c.Record
+// resolve settles or releases the hold. It comes first: where the ledger
+// refuses, nothing has been written.
+func (b *Books) resolve(tx *store.Tx, c Closing, meta json.RawMessage) error {
 	switch {
 	case c.Free:
+		return nil
 	case c.Bill.Charged:
-		meta, _ := json.Marshal(map[string]string{"price_version": r.PriceVersion, "usage": c.Bill.Usage.Source})
-		if err := b.ledger.Settle(tx, ledger.SettleArgs{Request: r.RequestID, Customer: r.Customer, Model: r.PublicModel,
-			Charge: c.Bill.Charge, Meta: meta}); err != nil {
-			return err
-		}
-	default:
-		if err := b.ledger.Release(tx, r.RequestID, c.Reason); err != nil {
-			return err
-		}
+		return b.ledger.Settle(tx, ledger.SettleArgs{Request: c.Record.RequestID, Customer: c.Record.Customer,
+			Model: c.Record.PublicModel, Charge: c.Bill.Charge, Meta: meta})
 	}
-	for _, cost := range c.Bill.Costs {
-		if err := b.ledger.Cost(tx, cost); err != nil {
-			return err
-		}
-	}
-	if len(c.State) > 0 {
-		if err := b.state.Remember(tx, r.Customer, c.State, b.now()); err != nil {
-			return err
-		}
-	}
-	return b.journal.Finish(tx, r)
+	return b.ledger.Release(tx, c.Record.RequestID, c.Reason)
 }

@@ -21,8 +21,7 @@ type Live struct {
 	Bytes  atomic.Int64 // UTF-8 bytes of text in them
 	route  atomic.Pointer[LiveRoute]
 
-	notedEvents, notedBytes int64
-	notedRoute              *LiveRoute
+	noted reading // only the board's Run touches it
 }
 
 // LiveRoute is the attempt that runs.
@@ -86,20 +85,43 @@ func (b *Books) note(ctx context.Context) {
 	if len(changed) == 0 {
 		return
 	}
-	_ = b.db.Write(ctx, func(tx *store.Tx) error {
+	err := b.db.Write(ctx, func(tx *store.Tx) error {
 		for _, c := range changed {
-			if err := b.journal.Progress(tx, c.id, c.events, c.bytes, c.note); err != nil {
+			if err := b.journal.Progress(tx, c.live.id, c.events, c.bytes, c.note()); err != nil {
 				return err
 			}
 		}
 		return nil
 	})
+	if err != nil {
+		return
+	}
+	for _, c := range changed {
+		c.live.noted = c.reading
+	}
+}
+
+// reading is a request's progress at one moment.
+type reading struct {
+	events, bytes int64
+	route         *LiveRoute
 }
 
 type progress struct {
-	id            string
-	events, bytes int64
-	note          string
+	live *Live
+	reading
+}
+
+// note is what recovery needs of the route, as the journal keeps it.
+func (r reading) note() string {
+	if r.route == nil {
+		return ""
+	}
+	raw, err := json.Marshal(r.route)
+	if err != nil {
+		return "" // strings and a number always encode
+	}
+	return string(raw)
 }
 
 func (b *Books) changed() []progress {
@@ -107,17 +129,10 @@ func (b *Books) changed() []progress {
 	defer b.board.mu.Unlock()
 	var out []progress
 	for l := range b.board.live {
-		events, bytes, route := l.Events.Load(), l.Bytes.Load(), l.route.Load()
-		if events == l.notedEvents && bytes == l.notedBytes && route == l.notedRoute {
-			continue
+		now := reading{l.Events.Load(), l.Bytes.Load(), l.route.Load()}
+		if now != l.noted {
+			out = append(out, progress{l, now})
 		}
-		l.notedEvents, l.notedBytes, l.notedRoute = events, bytes, route
-		p := progress{id: l.id, events: events, bytes: bytes}
-		if route != nil {
-			raw, _ := json.Marshal(route)
-			p.note = string(raw)
-		}
-		out = append(out, p)
 	}
 	return out
 }

@@ -1,0 +1,47 @@
+package meter_test
+
+import (
+	"math"
+	"testing"
+
+	"rubicon/internal/meter"
+	"rubicon/internal/protocol"
+)
+
+func TestEstimatedTokensRoundUp(t *testing.T) {
+	for _, c := range []struct {
+		bytes    int64
+		perToken float64
+		want     int64
+	}{{0, 4, 0}, {1, 4, 1}, {4, 4, 1}, {5, 4, 2}, {10, 3.5, 3}, {11, 3.5, 4}, {8, 0, 2}, {8, -1, 2}} {
+		u := meter.Estimate(meter.Case{BytesPerToken: c.perToken}, &protocol.Seen{TextBytes: c.bytes}, false)
+		if u.Output != c.want {
+			t.Errorf("%d bytes of %g per token are %d tokens, want %d", c.bytes, c.perToken, u.Output, c.want)
+		}
+	}
+}
+
+func TestLearner(t *testing.T) {
+	l := meter.NewLearner()
+	if r := l.BytesPerToken("a"); r != 4 {
+		t.Errorf("an unknown model has %g", r)
+	}
+	for range 200 {
+		l.Learn("a", 300, 100)
+	}
+	if r := l.BytesPerToken("a"); math.Abs(r-3) > 0.01 {
+		t.Errorf("after many answers of 3 bytes per token: %g", r)
+	}
+	before := l.BytesPerToken("a")
+	l.Learn("a", 300, 15)      // too short
+	l.Learn("a", 0, 100)       // no text
+	l.Learn("a", 50, 100)      // hidden reasoning
+	l.Learn("a", 100_000, 100) // counts that cannot be
+	l.Learn("a", 100, -100)    // nor these
+	if after := l.BytesPerToken("a"); after != before {
+		t.Errorf("moved from %g to %g by what teaches nothing", before, after)
+	}
+	if l.Learn("b", 500, 100); l.BytesPerToken("b") <= 4 || l.BytesPerToken("c") != 4 {
+		t.Error("models are not kept apart")
+	}
+}

@@ -1,0 +1,156 @@
+package meter
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"rubicon/internal/classify"
+	"rubicon/internal/fault"
+	"rubicon/internal/journal"
+	"rubicon/internal/ledger"
+	"rubicon/internal/price"
+	"rubicon/internal/protocol"
+	"rubicon/internal/replay"
+	"rubicon/internal/store"
+)
+
+// Recover resolves what a gateway left behind that died: every request that is
+// still on record as running, and every open hold. What was delivered is
+// charged by estimate, never above the hold; where no output was, the hold is
+// released. It must run before requests are served; running it again does
+// nothing.
+//
+// prices and costs are those in force now: lists are not kept on record. A
+// request whose model is gone is released, because nobody can say its price.
+func (b *Books) Recover(ctx context.Context, prices func(model string) (price.List, bool),
+	costs func(channel, publicModel string) (price.List, bool), log *slog.Logger) (resolved int, err error) {
+	running, err := b.journal.Running(ctx)
+	if err != nil {
+		return 0, err
+	}
+	open, err := b.openHolds(ctx)
+	if err != nil {
+		return 0, err
+	}
+	for _, r := range running {
+		hold, held := open[r.Record.RequestID]
+		delete(open, r.Record.RequestID)
+		c := wreck{Running: r, hold: hold, held: held, prices: prices, costs: costs}.close(b.now(), log)
+		if err := b.Close(ctx, c); err != nil {
+			return resolved, fmt.Errorf("resolving %s: %w", r.Record.RequestID, err)
+		}
+		log.Warn("resolved a request that was running when the gateway died", "request_id", r.Record.RequestID,
+			"outcome", c.Record.Outcome, "charge", c.Record.Charge)
+		resolved++
+	}
+	for request := range open {
+		release := func(tx *store.Tx) error { return b.ledger.Release(tx, request, string(replay.GatewayFault)) }
+		if err := b.db.Write(ctx, release); err != nil {
+			return resolved, fmt.Errorf("releasing the hold of %s: %w", request, err)
+		}
+		log.Warn("released a hold without a record", "request_id", request)
+		resolved++
+	}
+	return resolved, nil
+}
+
+func (b *Books) openHolds(ctx context.Context) (map[string]ledger.OpenHold, error) {
+	list, err := b.ledger.OpenHolds(ctx)
+	if err != nil {
+		return nil, err
+	}
+	open := make(map[string]ledger.OpenHold, len(list))
+	for _, h := range list {
+		open[h.Request] = h
+	}
+	return open, nil
+}
+
+// wreck is one request that was running.
+type wreck struct {
+	journal.Running
+	hold   ledger.OpenHold
+	held   bool // there is a hold, and it is open
+	prices func(model string) (price.List, bool)
+	costs  func(channel, publicModel string) (price.List, bool)
+}
+
+// close works out how the request ends.
+func (w wreck) close(now time.Time, log *slog.Logger) Closing {
+	r := w.Record
+	bill, err := Settle(w.billing())
+	if err != nil {
+		log.Error("working out a bill; the hold is released", "request_id", r.RequestID, "error", err)
+		bill = Bill{Usage: journal.Usage{Source: SourceNone}}
+	}
+	row, _ := fault.Lookup(fault.InternalError)
+	r.Error = &journal.Error{Code: row.Code, Type: row.Type}
+	r.Outcome, r.AfterOutput = journal.OutcomeFailed, w.delivered()
+	if r.AfterOutput {
+		r.Outcome = journal.OutcomePartial
+	}
+	r.Delivered = journal.Delivered{Events: w.Progress.OutputEvents, Bytes: w.Progress.DeliveredBytes}
+	r.Usage, r.Charge, r.Lines = bill.Usage, bill.Charge, bill.Lines
+	r.FinishedAt = now
+	if at := w.Progress.At; at.After(r.StartedAt) {
+		r.Times.Total = at.Sub(r.StartedAt).Milliseconds() // the last sign of life
+	}
+	r.Notes = append(r.Notes, "the gateway died while this request ran; it was resolved at the next start")
+	if route, ok := w.route(); ok {
+		r.UpstreamModel = route.UpstreamModel
+		r.Attempts = append(r.Attempts, w.attempt(route, bill))
+	}
+	return Closing{Record: r, Bill: bill, Free: !w.held, Reason: string(replay.GatewayFault)}
+}
+
+func (w wreck) delivered() bool { return w.Progress.OutputEvents > 0 }
+
+// billing is the request as Settle wants it. An attempt that was dispatched
+// may have executed.
+func (w wreck) billing() Case {
+	var billing Billing
+	_ = json.Unmarshal(w.Record.Billing, &billing) // of another version, or none: nothing is charged
+	c := Case{Request: w.Record.RequestID, Customer: w.Record.Customer, Model: w.Record.PublicModel, Held: w.hold.Amount,
+		InputEstimate: billing.InputEstimate, BytesPerToken: billing.BytesPerToken, Free: billing.Free || !w.held}
+	list, priced := w.prices(c.Model)
+	c.Price = list
+	if priced && w.delivered() {
+		c.Ended = OutputThenCut
+	}
+	route, dispatched := w.route()
+	if dispatched || c.Ended == OutputThenCut {
+		cost, known := w.costs(route.Channel, c.Model)
+		if !known {
+			cost = price.List{}
+		}
+		c.Attempts = []Attempt{{N: max(route.Attempt, 1), Channel: route.Channel, Cost: cost, Executed: true,
+			Seen: &protocol.Seen{TextBytes: w.Progress.DeliveredBytes}, Reason: string(replay.GatewayFault)}}
+	}
+	return c
+}
+
+// route is the attempt that ran last. Before the first note the chosen channel
+// stands in the record; the dispatch follows the choice at once.
+func (w wreck) route() (LiveRoute, bool) {
+	var route LiveRoute
+	if err := json.Unmarshal([]byte(w.Progress.Note), &route); err == nil && route.Channel != "" {
+		return route, true
+	}
+	if n := len(w.Record.Decisions); n > 0 && w.Record.Decisions[n-1].Chosen != "" {
+		return LiveRoute{Attempt: n, Channel: w.Record.Decisions[n-1].Chosen}, true
+	}
+	return LiveRoute{}, false
+}
+
+func (w wreck) attempt(route LiveRoute, bill Bill) journal.Attempt {
+	a := journal.Attempt{N: route.Attempt, Channel: route.Channel, Credential: route.Credential, UpstreamModel: route.UpstreamModel,
+		Outcome: "failed", Failure: string(classify.GatewayFault), MayHaveExecuted: true,
+		Verdict: string(replay.Deliver), Reason: string(replay.GatewayFault), Events: w.Progress.OutputEvents, StartedAt: w.Record.StartedAt}
+	for _, cost := range bill.Costs {
+		a.Cost = cost.Amount
+	}
+	return a
+}

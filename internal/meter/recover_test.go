@@ -1,0 +1,143 @@
+package meter_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"rubicon/internal/journal"
+	"rubicon/internal/ledger"
+	"rubicon/internal/meter"
+	"rubicon/internal/store"
+)
+
+// progressed notes what was delivered of a running request, as the board does.
+func (f *fixture) progressed(id string, events, bytes int64, route *meter.LiveRoute) {
+	f.t.Helper()
+	live, untrack := f.Track(id)
+	defer untrack()
+	if route != nil {
+		live.Route(*route)
+	}
+	live.Events.Store(events)
+	live.Bytes.Store(bytes)
+	meter.Note(f.Books, context.Background())
+}
+
+var second = meter.LiveRoute{Attempt: 2, Channel: "ch", Credential: "k1", UpstreamModel: "up"}
+
+func chosen(channel string) func(*meter.Opening) {
+	return func(o *meter.Opening) { o.Record.Decisions = []journal.Decision{{N: 1, Chosen: channel}} }
+}
+
+func TestRecover(t *testing.T) {
+	url := "sqlite:" + t.TempDir() + "/books.db"
+	before := openAt(t, url)
+	before.credit(usd)
+	before.mustBegin("req_partial", chosen("first"))
+	before.progressed("req_partial", 3, 20, &second)
+	before.mustBegin("req_waiting")
+	before.progressed("req_waiting", 0, 0, &second)
+	before.mustBegin("req_young", chosen("ch"))
+	before.mustBegin("req_undispatched")
+	before.mustBegin("req_capped", func(o *meter.Opening) { o.Held = 1_000_001 })
+	before.progressed("req_capped", 1, 20, &second)
+	before.mustBegin("req_gone", func(o *meter.Opening) { o.Record.PublicModel = "gone" })
+	before.progressed("req_gone", 1, 20, &second)
+	before.mustBegin("req_free", func(o *meter.Opening) { o.Free, o.Held = true, 0 })
+	err := before.db.Write(t.Context(), func(tx *store.Tx) error {
+		return before.ledger.Hold(tx, ledger.HoldArgs{Request: "req_bare", Customer: customer, Model: model, Amount: 5})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	before.balance(usd-5*(usd/100)-1_000_001-5, 5*(usd/100)+1_000_001+5)
+	if err := before.db.Close(); err != nil { // as after a crash: nothing was settled
+		t.Fatal(err)
+	}
+
+	f := openAt(t, url)
+	t.Cleanup(func() { _ = f.db.Close() })
+	if n := f.recover(); n != 8 {
+		t.Errorf("resolved %d, want 8", n)
+	}
+	f.balance(usd-1_250_000-1_000_001, 0)
+	f.verified()
+
+	r := f.record("req_partial")
+	want := journal.Record{RequestID: "req_partial", Outcome: journal.OutcomePartial, AfterOutput: true, Charge: 1_250_000,
+		UpstreamModel: "up", Error: &journal.Error{Code: "internal_error", Type: "server_error"},
+		Usage:     journal.Usage{Input: 100, Output: 5, Source: "estimated"},
+		Delivered: journal.Delivered{Events: 3, Bytes: 20},
+		Lines:     []journal.Line{line("input", 100, "10.000000000", 1_000_000), line("output", 5, "50.000000000", 250_000)},
+		Attempts: []journal.Attempt{{N: 2, Channel: "ch", Credential: "k1", UpstreamModel: "up", Outcome: "failed", Failure: "gateway_fault",
+			MayHaveExecuted: true, Verdict: "deliver", Reason: "gateway_fault", Events: 3, Cost: 625_000}}}
+	ignore := cmpopts.IgnoreFields(journal.Record{}, "Customer", "PublicModel", "StartedAt", "FinishedAt", "Times", "Decisions", "Notes", "Billing")
+	if diff := cmp.Diff(want, r, ignore, cmpopts.EquateEmpty(), cmpopts.IgnoreFields(journal.Attempt{}, "StartedAt")); diff != "" {
+		t.Error(diff)
+	}
+	if r.FinishedAt.Before(r.StartedAt) || r.FinishedAt.IsZero() || len(r.Notes) != 1 {
+		t.Errorf("started %v, finished %v, notes %q", r.StartedAt, r.FinishedAt, r.Notes)
+	}
+	for _, c := range []struct {
+		id       string
+		outcome  journal.Outcome
+		charge   string
+		source   string
+		channel  string // of the attempt
+		paid     int64
+		absorbed int64
+	}{
+		{"req_partial", "partial", "0.001250000", "estimated", "ch", 625_000, 0},
+		{"req_waiting", "failed", "0.000000000", "none", "ch", 0, 500_000},
+		{"req_young", "failed", "0.000000000", "none", "ch", 0, 500_000},
+		{"req_undispatched", "failed", "0.000000000", "none", "", 0, 0},
+		{"req_capped", "partial", "0.001000001", "estimated", "ch", 625_000, 0},
+		{"req_gone", "partial", "0.000000000", "none", "ch", 0, 0},
+		{"req_free", "failed", "0.000000000", "none", "", 0, 0},
+	} {
+		r := f.record(c.id)
+		if r.Outcome != c.outcome || r.Charge.String() != c.charge || r.Usage.Source != c.source {
+			t.Errorf("%s: %s, %s, %s", c.id, r.Outcome, r.Charge, r.Usage.Source)
+		}
+		if got := len(r.Attempts) > 0; got != (c.channel != "") || got && r.Attempts[0].Channel != c.channel {
+			t.Errorf("%s: attempts %+v", c.id, r.Attempts)
+		}
+		if paid, absorbed := f.costsOf(c.id); int64(paid) != c.paid || int64(absorbed) != c.absorbed {
+			t.Errorf("%s: cost %s, absorbed %s", c.id, paid, absorbed)
+		}
+	}
+
+	if n := f.recover(); n != 0 {
+		t.Errorf("the second run resolved %d", n)
+	}
+	f.balance(usd-1_250_000-1_000_001, 0)
+	f.verified()
+}
+
+// TestRecoverUnreadableBilling: what another version wrote must not keep the
+// gateway from starting, nor a hold open.
+func TestRecoverUnreadableBilling(t *testing.T) {
+	f := open(t)
+	f.credit(usd)
+	err := f.db.Write(t.Context(), func(tx *store.Tx) error {
+		if err := f.ledger.Hold(tx, ledger.HoldArgs{Request: "req_1", Customer: customer, Model: model, Amount: 1_000}); err != nil {
+			return err
+		}
+		return f.journal.Begin(tx, journal.Record{RequestID: "req_1", Customer: customer, PublicModel: model, Billing: []byte(`"?"`)})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.progressed("req_1", 2, 400, nil)
+	if n := f.recover(); n != 1 {
+		t.Errorf("resolved %d", n)
+	}
+	f.balance(usd-1_000, 0) // 100 tokens by text, never above the hold
+	if r := f.record("req_1"); r.Outcome != journal.OutcomePartial || r.Charge != 1_000 {
+		t.Errorf("%s, %s", r.Outcome, r.Charge)
+	}
+	f.verified()
+}
