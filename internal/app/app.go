@@ -148,8 +148,7 @@ func (a *App) recover(ctx context.Context) error {
 		}
 		return price.List{}, false
 	}
-	n, err := 0, error(nil)
-	_, _ = prices, costs // TEMP a.books.Recover(ctx, prices, costs, a.log)
+	n, err := a.books.Recover(ctx, prices, costs, a.log)
 	if n > 0 {
 		a.log.Warn("resolved requests that the last run left open", "requests", n)
 	}
