@@ -2,7 +2,9 @@ package turn
 
 import (
 	"errors"
+	"fmt"
 	"io"
+	"runtime/debug"
 	"time"
 
 	"rubicon/internal/classify"
@@ -67,7 +69,16 @@ func (t *turn) attempt() *attempt {
 	return a
 }
 
+// run makes the call. A panic on the way is a fault of the gateway like any
+// other: the client is told and the hold is resolved.
 func (t *turn) run(a *attempt) {
+	defer func() {
+		if p := recover(); p != nil {
+			t.Log.Error("panic in an attempt", "request_id", t.req.ID, "panic", p, "stack", string(debug.Stack()))
+			a.failed = gatewayFault(fmt.Errorf("panic: %v", p))
+			a.failed.Executed = true
+		}
+	}()
 	call, err := t.call(a.route)
 	if err != nil {
 		a.failed = gatewayFault(err)

@@ -26,15 +26,25 @@ func (t *turn) conclude(a *attempt) Result {
 	var e Ending
 	if a.failed != nil {
 		e = t.ending(a, handed)
-		t.rec.Error = &journal.Error{Code: e.Fault.Code, Type: e.Fault.Type}
-		if e.Form == FormOurs || e.Form == FormStatus {
-			t.rec.Error.Code = firstOf(e.Fault.Code, e.Fault.Type)
-		}
+		t.rec.Error = t.told(e)
 	}
 	t.settle(a, handed)
 	t.show(a, e)
 	t.observe()
 	return Result{Outcome: t.rec.Outcome, Seen: a.seen, Sent: true}
+}
+
+// told is the record's word for what the client was told; one that left was
+// told nothing.
+func (t *turn) told(e Ending) *journal.Error {
+	if t.rec.Outcome == journal.OutcomeCancelled {
+		return nil
+	}
+	code := e.Fault.Code
+	if e.Form == FormOurs || e.Form == FormStatus {
+		code = firstOf(code, e.Fault.Type)
+	}
+	return &journal.Error{Code: code, Type: e.Fault.Type}
 }
 
 func firstOf(a, b string) string {

@@ -135,7 +135,7 @@ func (e *Engine) Run(ctx context.Context, req *Request, sink Sink) Result {
 	defer t.end()
 	if f := t.admit(); f != nil {
 		t.refuse(f)
-		return Result{Outcome: journal.OutcomeRejected}
+		return Result{Outcome: t.rec.Outcome}
 	}
 	for {
 		a := t.attempt()
@@ -176,15 +176,23 @@ func (t *turn) refuse(f *fault.Error) {
 	t.gate.fail(Ending{Form: FormStatus, Fault: f, Protocol: t.req.Protocol})
 }
 
-// reject records that the request was refused.
+// reject records that the request was refused, or that its client left before
+// it could be admitted.
 func (t *turn) reject(f *fault.Error) {
 	f.RequestID = t.req.ID
-	t.rec.Outcome = journal.OutcomeRejected
-	t.rec.Error = &journal.Error{Code: f.Code, Type: f.Type}
 	t.stamp()
 	ctx, done := t.detached()
 	defer done()
-	if err := t.Books.Reject(ctx, t.rec); err != nil {
+	var err error
+	if t.clientGone() {
+		t.rec.Outcome = journal.OutcomeCancelled
+		err = t.Books.Close(ctx, meter.Closing{Record: t.rec, Free: true})
+	} else {
+		t.rec.Outcome = journal.OutcomeRejected
+		t.rec.Error = &journal.Error{Code: f.Code, Type: f.Type}
+		err = t.Books.Reject(ctx, t.rec)
+	}
+	if err != nil {
 		t.Log.Error("recording a refused request", "request_id", t.req.ID, "error", err)
 	}
 	t.observe()
