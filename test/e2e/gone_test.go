@@ -145,8 +145,8 @@ func checkGone(t *testing.T, s *stand.Stand, ph phase, got string) {
 		}
 		return r.Outcome != "" && r.Outcome != journal.OutcomeRunning
 	})
-	if r.Outcome != journal.OutcomeCancelled {
-		t.Errorf("outcome %s, want cancelled", r.Outcome)
+	if r.Outcome != journal.OutcomeCancelled || r.Error != nil {
+		t.Errorf("outcome %s with error %v, want cancelled without", r.Outcome, r.Error)
 	}
 	if r.AfterOutput != ph.paid {
 		t.Errorf("after_output %t, want %t; the client read %q", r.AfterOutput, ph.paid, got)

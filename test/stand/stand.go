@@ -174,7 +174,8 @@ func (s *Stand) Close() {
 		}
 	}
 	if s.tb.Failed() {
-		s.tb.Logf("the gateway's log ends with:\n%s", s.Logs.Tail())
+		tail := strings.Split(s.Logs.Tail(), "\n")
+		s.tb.Logf("the gateway's log ends with:\n%s", strings.Join(tail[max(0, len(tail)-12):], "\n"))
 	}
 }
 

@@ -1,0 +1,112 @@
+package e2e
+
+import (
+	"io"
+	"net"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"rubicon/internal/journal"
+	"rubicon/internal/sim"
+	"rubicon/test/stand"
+)
+
+// Clients that leave after any number of bytes, the ending and the settlement
+// included: every hold is resolved once, and what was delivered is paid.
+func TestClientGoneAtAnyByte(t *testing.T) {
+	up := sim.New(sim.Options{Scripts: map[string]sim.Script{"up": sim.Play(sim.Split(97, 200*time.Microsecond),
+		sim.Created(), sim.InProgress(), sim.Item("message"), sim.Part(), sim.Text("The die "), sim.Text("is cast."), sim.TextDone(), sim.PartDone(), sim.ItemDone(),
+		sim.Completed(sim.Tokens(10, 0, 5)))}})
+	s := stand.Start(t, stand.Options{Config: peersOf("", "alpha"), Peers: map[string]stand.Peer{"alpha": up}, Tune: patient})
+	whole := len(s.Post(s.Default, "/v1/responses", apis[0].stream("r")).Body)
+	if whole < 500 {
+		t.Fatalf("the whole answer has %d bytes", whole)
+	}
+	var wg sync.WaitGroup
+	slots := make(chan struct{}, 8)
+	for n := 0; n <= whole+200; n += 23 {
+		slots <- struct{}{}
+		wg.Go(func() {
+			defer func() { <-slots }()
+			conn := dial(t, s, "/v1/responses", apis[0].stream("r"))
+			_ = conn.SetReadDeadline(time.Now().Add(10 * time.Second))
+			_, _ = io.CopyN(io.Discard, conn, int64(n))
+			conn.Close()
+		})
+	}
+	wg.Wait()
+	var records map[string]journal.Record
+	must(t, 5*time.Second, "final records", func() bool {
+		records = s.Records()
+		for _, r := range records {
+			if r.Outcome == journal.OutcomeRunning {
+				return false
+			}
+		}
+		return true
+	})
+	seen := map[journal.Outcome]int{}
+	for id, r := range records {
+		seen[r.Outcome]++
+		kinds := s.Kinds(id)
+		switch {
+		case r.Outcome != journal.OutcomeCompleted && r.Outcome != journal.OutcomeCancelled:
+			t.Errorf("outcome %s", r.Outcome)
+		case len(r.Attempts) == 0:
+			if len(kinds) != 0 { // left before it was admitted
+				t.Errorf("no attempt, transactions %v", kinds)
+			}
+		case kinds[0] != "hold" || slices.Contains(kinds, "settle") == slices.Contains(kinds, "release"),
+			slices.Contains(kinds, "cost") != r.Attempts[0].MayHaveExecuted, len(kinds) > 3:
+			t.Errorf("%s with transactions %v", r.Outcome, kinds)
+		case slices.Contains(kinds, "settle") != r.AfterOutput:
+			t.Errorf("%s, output handed over %t, transactions %v", r.Outcome, r.AfterOutput, kinds)
+		}
+	}
+	if seen[journal.OutcomeCompleted] == 0 || seen[journal.OutcomeCancelled] == 0 {
+		t.Errorf("outcomes %v, want both", seen)
+	}
+}
+
+// A client that takes nothing is cut after timers.write; until then upstream
+// waits and the gateway's memory does not grow.
+func TestClientTakesNothing(t *testing.T) {
+	left := make(chan bool, 1)
+	chunk := strings.Repeat(events["responses"].output, 200)
+	up := &stand.Raw{Handle: func(c *stand.Exchange) bool {
+		c.Stream()
+		sent := 0
+		for err := c.Chunk(events["responses"].opening); err == nil && sent < 200<<20; sent += len(chunk) {
+			err = c.Chunk(chunk)
+		}
+		left <- sent < 200<<20
+		return false
+	}}
+	s := stand.Start(t, stand.Options{Config: peersOf("timers: {write: 1s}", "alpha"), Peers: map[string]stand.Peer{"alpha": up}})
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	conn := dial(t, s, "/v1/responses", apis[0].stream("r"))
+	_ = conn.(*net.TCPConn).SetReadBuffer(4 << 10)
+	select {
+	case early := <-left:
+		if !early {
+			t.Error("upstream could send 200 MiB to a client that takes nothing")
+		}
+	case <-time.After(20 * time.Second):
+		t.Fatal("the upstream call goes on although the client takes nothing")
+	}
+	runtime.ReadMemStats(&after)
+	if grown := int64(after.HeapAlloc) - int64(before.HeapAlloc); grown > 32<<20 {
+		t.Errorf("the heap grew by %d MiB", grown>>20)
+	}
+	must(t, 5*time.Second, "a cancelled record", func() bool {
+		for _, r := range s.Records() {
+			return r.Outcome == journal.OutcomeCancelled && r.AfterOutput && r.Charge > 0
+		}
+		return false
+	})
+}
