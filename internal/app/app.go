@@ -34,6 +34,7 @@ import (
 	"rubicon/internal/store"
 	"rubicon/internal/turn"
 	"rubicon/internal/upstream"
+	"rubicon/internal/wsapi"
 )
 
 // Options replace the outside world; the zero value is the real one.
@@ -63,6 +64,7 @@ type App struct {
 	upstream *upstream.Client
 	engine   *turn.Engine
 
+	sockets               *wsapi.Handler
 	client, admin         net.Listener
 	clientHTTP, adminHTTP *http.Server
 	connections           context.CancelCauseFunc // ends the turns that outlive the grace time
@@ -166,8 +168,9 @@ func (a *App) listen(ids *ident.Source) (err error) {
 	}
 	base, cancel := context.WithCancelCause(context.Background())
 	a.connections = cancel
+	a.sockets = a.socketHandler(ids)
 	handler := httpapi.New(httpapi.Deps{Config: a.Config, Engine: a.engine, Accounts: a.accounts, Ledger: a.ledger, Journal: a.journal,
-		States: a.states, DB: a.db, Upstream: a.upstream, IDs: ids, Log: a.log, Ready: a.isReady}, surfaces())
+		States: a.states, DB: a.db, Upstream: a.upstream, IDs: ids, Log: a.log, Ready: a.isReady, Socket: a.sockets}, surfaces())
 	a.clientHTTP = &http.Server{Handler: handler, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
 		BaseContext: func(net.Listener) context.Context { return base }, ErrorLog: slog.NewLogLogger(a.log.Handler(), slog.LevelDebug)}
 	a.adminHTTP = &http.Server{Handler: a.adminHandler(ids), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute,
@@ -234,6 +237,7 @@ func (a *App) shutdown() {
 	a.draining.Store(true)
 	ctx, cancel := context.WithTimeout(context.Background(), max(a.Config().Timers.ShutdownGrace, time.Millisecond))
 	defer cancel()
+	defer a.drainSockets(ctx)()
 	if err := a.clientHTTP.Shutdown(ctx); err != nil {
 		a.connections(turn.ErrShutdown)
 		last, done := context.WithTimeout(context.Background(), 5*time.Second)

@@ -1,0 +1,207 @@
+package wsapi
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"runtime/debug"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"github.com/coder/websocket"
+
+	"rubicon/internal/fault"
+	"rubicon/internal/turn"
+)
+
+// conn is one connection.
+type conn struct {
+	*Handler
+	ws   *websocket.Conn
+	wire *wire
+	peer peer
+	most int               // bytes of a message
+	stop func(cause error) // ends the connection's context
+
+	queue     queue
+	pulse     pulse
+	memory    memory // of the goroutine that works the queue off
+	uploading atomic.Bool
+	limitTold bool // a turn was ended with the connection's lifetime; of that goroutine too
+}
+
+// The causes for which a connection ends, beside those of package turn.
+var (
+	errLeft    = errors.New("the client left")
+	errNotRead = errors.New("the client takes nothing")
+	errPanic   = errors.New("panic")
+)
+
+// closeTime bounds what is still written to a connection that ends, and the
+// wait for its client to agree.
+const closeTime = 5 * time.Second
+
+// serve is the life of a connection. Whatever ends its context ends it.
+func (c *conn) serve(ctx context.Context) {
+	ended := make(chan struct{})
+	context.AfterFunc(ctx, func() { // waited for below
+		defer close(ended)
+		c.end(ctx)
+	})
+	c.startPulse(ctx)
+	c.stop(c.read(ctx))
+	<-ended
+}
+
+// guard turns a panic of one connection into its end. net/http guards its
+// handlers; these goroutines are ours.
+func (c *conn) guard() {
+	if p := recover(); p != nil {
+		c.Log.Error("panic on a connection", "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
+		c.stop(errPanic)
+	}
+}
+
+// read takes frames in until the client leaves or the socket is closed; it says
+// why it ended. It never waits for a turn, so that it sees a client leave.
+func (c *conn) read(ctx context.Context) (cause error) {
+	defer c.guard()
+	// The library would close the socket when a context ends, and conn.end does
+	// that in its own time.
+	reading := context.WithoutCancel(ctx)
+	for {
+		typ, r, err := c.ws.Reader(reading)
+		if err != nil {
+			return fmt.Errorf("%w: %w", errLeft, err)
+		}
+		c.uploading.Store(true)
+		body, err := c.message(typ, r)
+		c.uploading.Store(false)
+		switch {
+		case err != nil:
+			return fmt.Errorf("%w: %w", errLeft, err)
+		case typ != websocket.MessageText:
+			c.refuse(fault.New(fault.UnsupportedEvent, "Binary frames are not supported; send response.create as one text frame."))
+		default:
+			c.frame(ctx, body)
+		}
+	}
+}
+
+// firstRead is the first room for a message.
+const firstRead = 4 << 10
+
+// message reads one message. The library ends it at ws.message and closes with
+// 1009. Binary ones are read away.
+func (c *conn) message(typ websocket.MessageType, r io.Reader) ([]byte, error) {
+	if typ != websocket.MessageText {
+		_, err := io.Copy(io.Discard, r)
+		return nil, err
+	}
+	most := c.most + 1
+	buf := make([]byte, 0, min(firstRead, most))
+	for {
+		if len(buf) == cap(buf) {
+			buf = slices.Grow(buf, max(min(len(buf), most-len(buf)), 1))
+		}
+		n, err := r.Read(buf[len(buf):cap(buf)])
+		buf = buf[:len(buf)+n]
+		if errors.Is(err, io.EOF) {
+			return buf, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+}
+
+// frame takes one text frame in.
+func (c *conn) frame(ctx context.Context, body []byte) {
+	if f := readFrame(body); f != nil {
+		c.refuse(f)
+		return
+	}
+	if f := c.take(ctx, body); f != nil {
+		req := c.request(body)
+		c.Engine.Refused(ctx, req, f)
+		_ = c.send(fault.Frame(f))
+	}
+}
+
+// refuse answers a frame that is no response.create.
+func (c *conn) refuse(f *fault.Error) {
+	f.RequestID = c.IDs.ID("req")
+	_ = c.send(fault.Frame(f))
+}
+
+// send writes one text frame, whole, and waits until it is written: that is the
+// back-pressure. A client that takes nothing for timers.write is cut.
+func (c *conn) send(frame []byte) error {
+	err := c.ws.Write(context.Background(), websocket.MessageText, frame)
+	if err != nil {
+		c.stop(fmt.Errorf("%w: %w", errNotRead, err))
+	}
+	return err
+}
+
+// end closes the connection, once its context is over. A client that is still
+// there gets the turn's ending first, and a close frame that says why.
+func (c *conn) end(ctx context.Context) {
+	cause := context.Cause(ctx)
+	c.shut()
+	stop, told := cause.(*turn.Stop)
+	if told {
+		// A client that reads slowly enough to stay inside timers.write does not
+		// hold up the end.
+		c.wire.closeWrites(time.Now().Add(c.Config().Timers.Write + closeTime))
+	} else {
+		c.abandon(cause)
+	}
+	c.queue.worker.Wait()
+	if told {
+		c.farewell(stop)
+	}
+	c.pulse.end()
+	c.Log.Debug("connection closed", "customer", c.peer.who.Customer.ID, "cause", cause)
+}
+
+// abandon closes a connection whose client is gone or did wrong. It comes
+// before the wait for the running turn, whose writes it ends.
+func (c *conn) abandon(cause error) {
+	switch {
+	case errors.Is(cause, websocket.ErrMessageTooBig):
+		c.close(websocket.StatusMessageTooBig, "the message is larger than ws.message")
+	case errors.Is(cause, errSilent):
+		c.close(websocket.StatusInternalError, "pings were not answered")
+	case errors.Is(cause, errPanic):
+		c.close(websocket.StatusInternalError, "the gateway failed")
+	default:
+		_ = c.ws.CloseNow()
+	}
+}
+
+// farewell closes a connection on purpose.
+func (c *conn) farewell(stop *turn.Stop) {
+	if stop.Code != fault.ConnectionLimitReached {
+		c.close(websocket.StatusServiceRestart, "the gateway is shutting down")
+		return
+	}
+	if !c.limitTold {
+		f := fault.New(stop.Code, "")
+		f.RequestID = c.IDs.ID("req")
+		_ = c.send(fault.Frame(f))
+	}
+	c.close(websocket.StatusGoingAway, "the connection has reached its maximum age")
+}
+
+// close sends a close frame and waits for the client's, bounded: what is still
+// unread is read away, because closing over it would reset the connection and
+// the client might lose the frame.
+func (c *conn) close(code websocket.StatusCode, reason string) {
+	at := time.Now().Add(closeTime)
+	c.wire.closeWrites(at)
+	_ = c.wire.SetReadDeadline(at)
+	_ = c.ws.Close(code, reason)
+}

@@ -1,0 +1,58 @@
+package wsapi
+
+import (
+	"errors"
+
+	"rubicon/internal/fault"
+	"rubicon/internal/jsonscan"
+)
+
+const (
+	eventCreate = "response.create"
+	eventCancel = "response.cancel"
+)
+
+// readFrame checks that a text frame is a response.create: nil. Everything else
+// is refused. What a response.create says is read when its turn comes.
+func readFrame(b []byte) *fault.Error {
+	var typ []byte
+	m := jsonscan.Object(b)
+	for m.Next() {
+		if string(m.Key()) == "type" {
+			typ = m.Value()
+		}
+	}
+	if err := m.Err(); err != nil {
+		what := "The frame is not valid JSON."
+		if errors.Is(err, jsonscan.ErrNotObject) {
+			what = "A frame must be one JSON object."
+		}
+		return fault.New(fault.InvalidJSON, what).WithCause(err)
+	}
+	if jsonscan.Equal(typ, eventCreate) {
+		return nil
+	}
+	return unsupported(typ)
+}
+
+func unsupported(typ []byte) *fault.Error {
+	name, isText := jsonscan.Text(typ)
+	var f *fault.Error
+	switch {
+	case !isText:
+		f = fault.New(fault.UnsupportedEvent, "The frame has no type; send response.create.")
+	case name == eventCancel:
+		f = fault.New(fault.UnsupportedEvent, "response.cancel is not supported; close the connection to cancel a response.")
+	default:
+		f = fault.Newf(fault.UnsupportedEvent, "The event %q is not supported; send response.create.", clip(name))
+	}
+	return f.WithParam("type")
+}
+
+// checkStream refuses a stream_id: one response runs at a time.
+func checkStream(b []byte) *fault.Error {
+	if given(b, "stream_id") {
+		return fault.New(fault.InvalidStreamID, "").WithParam("stream_id")
+	}
+	return nil
+}
