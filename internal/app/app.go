@@ -237,7 +237,7 @@ func (a *App) shutdown() {
 	a.draining.Store(true)
 	ctx, cancel := context.WithTimeout(context.Background(), max(a.Config().Timers.ShutdownGrace, time.Millisecond))
 	defer cancel()
-	defer a.drainSockets(ctx)()
+	socketsEnd := a.drainSockets(ctx)
 	if err := a.clientHTTP.Shutdown(ctx); err != nil {
 		a.connections(turn.ErrShutdown)
 		last, done := context.WithTimeout(context.Background(), 5*time.Second)
@@ -246,6 +246,7 @@ func (a *App) shutdown() {
 		_ = a.clientHTTP.Close()
 	}
 	a.connections(turn.ErrShutdown)
+	socketsEnd()
 	_ = a.adminHTTP.Close()
 }
 

@@ -185,7 +185,6 @@ func TestNotYet(t *testing.T) {
 	src := minimal + `
 store: {lease: 15s, url: "postgres://u:db-password@h/db"}
 limits: {memory: 0, atomic_bytes: 8MiB}
-ws: {}
 breaker: {failures: 5}
 cooldown: {bad: 1}
 balance_pause: 10m

@@ -21,7 +21,6 @@ func notYet() []refusal {
 		{"store.url", "postgres", "the store is sqlite:PATH"},
 		{"limits.memory", "", "memory is not limited as a whole yet"},
 		{"limits.atomic_bytes", "", "delivery is always stream"},
-		{"ws", "", "WebSocket cannot be configured yet"},
 		{"breaker", "", "the breaker cannot be configured yet"},
 		{"cooldown", "", "cooldowns cannot be configured yet"},
 		{"balance_pause", "", "the pause cannot be configured yet"},
