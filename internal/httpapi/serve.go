@@ -150,7 +150,10 @@ func (a *api) refuse(w http.ResponseWriter, r *http.Request, p *protocol.Protoco
 }
 
 // fail is refuse for paths that are no surface.
-func (a *api) fail(w http.ResponseWriter, r *http.Request, f *fault.Error) {
+func (a *api) fail(w http.ResponseWriter, r *http.Request, f *fault.Error) { Fail(w, r, f) }
+
+// Fail answers a request that no protocol speaks for.
+func Fail(w http.ResponseWriter, r *http.Request, f *fault.Error) {
 	f.RequestID = requestID(r)
 	body := fault.OpenAIBody(f)
 	if strings.HasPrefix(r.URL.Path, "/v1/messages") {

@@ -54,7 +54,11 @@ func (e *Engine) Refused(ctx context.Context, req *Request, f *fault.Error) {
 func (e *Engine) Local(ctx context.Context, req *Request, responseID, note string) *fault.Error {
 	t := e.begin(ctx, req, nil)
 	defer t.end()
-	if f := t.findModel(); f != nil {
+	f := t.findModel()
+	if f == nil {
+		f = t.findState()
+	}
+	if f != nil {
 		t.reject(f)
 		return f
 	}
