@@ -24,8 +24,8 @@ func (db *DB) noteRows(s *session) {
 // runCheckpoints moves the log into the database file beside the writer,
 // which would otherwise stop for it, disk flush included.
 func (db *DB) runCheckpoints() {
-	s := <-db.moving
-	defer func() { db.moving <- s }()
+	s := <-db.moving.free
+	defer db.moving.give(s)
 	for range db.due {
 		var busy, logged, moved int
 		// A failure has no consequence but a longer log: the next one moves

@@ -40,15 +40,11 @@ func (db *DB) Migrate(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	var s *session
-	select {
-	case <-db.closing:
-		return ErrClosed
-	case <-ctx.Done():
-		return ctx.Err()
-	case s = <-db.writing:
+	s, err := db.take(ctx, db.writing)
+	if err != nil {
+		return err
 	}
-	defer func() { db.writing <- s }()
+	defer db.writing.give(s)
 	return s.migrate(ctx, steps)
 }
 

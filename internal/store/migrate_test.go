@@ -41,12 +41,12 @@ func TestMigrateTwiceAndRefuseANewerSchema(t *testing.T) {
 
 func TestAFailedMigrationLeavesNothing(t *testing.T) {
 	db := open(t, file(t))
-	s := <-db.writing
+	s := <-db.writing.free
 	err := s.migrate(t.Context(), []migration{
 		{1, "good", "CREATE TABLE good (x BIGINT); CREATE TABLE also_good (x BIGINT)"},
 		{2, "bad", "CREATE TABLE half (x BIGINT); nonsense"},
 	})
-	db.writing <- s
+	db.writing.give(s)
 	if err == nil || !strings.Contains(err.Error(), "step 2 bad") {
 		t.Errorf("got %v", err)
 	}

@@ -11,7 +11,6 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"sync"
@@ -39,17 +38,14 @@ const (
 // DB is an open database. Close it when its users have stopped.
 type DB struct {
 	dialect dialect
-	pools   []*sql.DB
 
-	// Sessions wait here until somebody needs one. A database in memory has a
-	// single session, and then both channels are the same one: readers and the
-	// writer take turns.
-	writing chan *session
-	reading chan *session
-	moving  chan *session // the checkpointer's; nil where there is none
+	writing *pool // one session: the writer's
+	reading *pool // in memory the same one: readers and the writer take turns
+	moving  *pool // the checkpointer's; nil where there is none
+	pools   []*pool
 
-	due     chan struct{} // a checkpoint; closed by the writer
 	queue   chan *job
+	due     chan struct{}  // a checkpoint; closed by the writer
 	closing chan struct{}  // closed first: nobody may queue any more
 	stopped sync.WaitGroup // the goroutines of this DB
 	gate    sync.RWMutex   // held shared while queueing, so that close(queue) is safe
@@ -67,13 +63,12 @@ func Open(ctx context.Context, url string, o Options) (*DB, error) {
 	}
 	db := &DB{
 		dialect: d,
-		writing: make(chan *session, 1),
-		due:     make(chan struct{}, 1),
 		queue:   make(chan *job, queueSize),
+		due:     make(chan struct{}, 1),
 		closing: make(chan struct{}),
 	}
 	if err := db.connect(ctx); err != nil {
-		return nil, errors.Join(err, db.disconnect())
+		return nil, errors.Join(fmt.Errorf("opening the database: %w", err), db.disconnect())
 	}
 	db.stopped.Go(db.runWriter)
 	if db.moving != nil {
@@ -82,8 +77,8 @@ func Open(ctx context.Context, url string, o Options) (*DB, error) {
 	return db, nil
 }
 
-func (db *DB) connect(ctx context.Context) error {
-	if err := db.addSessions(ctx, db.dialect.writeDSN, db.writing, 1); err != nil {
+func (db *DB) connect(ctx context.Context) (err error) {
+	if db.writing, err = db.open(ctx, db.dialect.writeDSN, 1); err != nil {
 		return err
 	}
 	if db.dialect.readDSN == "" {
@@ -91,29 +86,21 @@ func (db *DB) connect(ctx context.Context) error {
 		return nil
 	}
 	if db.dialect.checkpoint != "" {
-		db.moving = make(chan *session, 1)
-		if err := db.addSessions(ctx, db.dialect.writeDSN, db.moving, 1); err != nil {
+		if db.moving, err = db.open(ctx, db.dialect.writeDSN, 1); err != nil {
 			return err
 		}
 	}
-	db.reading = make(chan *session, readers)
-	return db.addSessions(ctx, db.dialect.readDSN, db.reading, readers)
+	db.reading, err = db.open(ctx, db.dialect.readDSN, readers)
+	return err
 }
 
-func (db *DB) addSessions(ctx context.Context, dsn string, to chan<- *session, n int) error {
-	pool, err := sql.Open(db.dialect.driver, dsn)
+func (db *DB) open(ctx context.Context, dsn string, size int) (*pool, error) {
+	p, err := newPool(db.dialect, dsn, size)
 	if err != nil {
-		return fmt.Errorf("opening the database: %w", err)
+		return nil, err
 	}
-	db.pools = append(db.pools, pool)
-	for range n {
-		conn, err := pool.Conn(ctx)
-		if err != nil {
-			return fmt.Errorf("opening the database: %w", err)
-		}
-		to <- newSession(conn, db.dialect)
-	}
-	return nil
+	db.pools = append(db.pools, p)
+	return p, p.fill(ctx)
 }
 
 // Close runs what is queued, stops the writer and closes the database. It
@@ -133,36 +120,37 @@ func (db *DB) Close() error {
 
 func (db *DB) disconnect() error {
 	var errs []error
-	closeAll := func(sessions chan *session) {
-		for range cap(sessions) {
-			select {
-			case s := <-sessions:
-				errs = append(errs, s.close())
-			default: // never opened
-			}
-		}
-	}
-	closeAll(db.writing)
-	closeAll(db.reading)
-	closeAll(db.moving)
-	for _, pool := range db.pools {
-		errs = append(errs, pool.Close())
+	for _, p := range db.pools {
+		errs = append(errs, p.close())
 	}
 	return errors.Join(errs...)
 }
 
 // Read runs fn on one consistent snapshot of what is committed.
 func (db *DB) Read(ctx context.Context, fn func(q *Query) error) error {
-	var s *session
+	s, err := db.take(ctx, db.reading)
+	if err != nil {
+		return err
+	}
+	defer db.reading.give(s)
+	return s.readOnly(ctx, fn)
+}
+
+// take waits for a session, but not beyond ctx or Close.
+func (db *DB) take(ctx context.Context, p *pool) (*session, error) {
 	select {
 	case <-db.closing:
-		return ErrClosed
-	case <-ctx.Done():
-		return ctx.Err()
-	case s = <-db.reading:
+		return nil, ErrClosed
+	default:
 	}
-	defer func() { db.reading <- s }()
-	return s.readOnly(ctx, fn)
+	select {
+	case <-db.closing:
+		return nil, ErrClosed
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	case s := <-p.free:
+		return s, nil
+	}
 }
 
 // Ping tells whether the database answers.

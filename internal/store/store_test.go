@@ -213,6 +213,32 @@ func TestReadsSurviveCancellationAndPanic(t *testing.T) {
 	}
 }
 
+func TestCloseWaitsForReads(t *testing.T) {
+	defer goleak.VerifyNone(t)
+	db, err := Open(t.Context(), file(t), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	closed := make(chan error, 1)
+	err = db.Read(t.Context(), func(q *Query) error {
+		go func() { closed <- db.Close() }()
+		<-db.closing
+		select {
+		case <-closed:
+			t.Error("closed under a read")
+		default:
+		}
+		var one int
+		return q.QueryRow("SELECT 1", nil, &one)
+	})
+	if err != nil {
+		t.Error(err)
+	}
+	if err := <-closed; err != nil {
+		t.Error(err)
+	}
+}
+
 func TestEverythingInsideABubble(t *testing.T) {
 	url := file(t)
 	synctest.Test(t, func(t *testing.T) {

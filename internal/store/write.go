@@ -92,10 +92,10 @@ func (db *DB) runWriter() {
 		if len(batch) == 0 {
 			continue
 		}
-		s := <-db.writing
+		s := <-db.writing.free
 		s.runBatch(batch)
 		db.noteRows(s)
-		db.writing <- s
+		db.writing.give(s)
 		clear(batch)
 	}
 }
