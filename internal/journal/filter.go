@@ -38,7 +38,12 @@ func (f Filter) where() (string, []any, error) {
 	add := func(term string, values ...any) {
 		terms, args = append(terms, term), append(args, values...)
 	}
-	if f.Customer != "" {
+	switch {
+	case f.Customer != "" && f.ResponseID != "":
+		// Not the bare column: the few requests of the response are to be
+		// searched, not all that the customer ever made.
+		add("customer || '' = ?", f.Customer)
+	case f.Customer != "":
 		add("customer = ?", f.Customer)
 	}
 	if f.Model != "" {

@@ -49,15 +49,15 @@ func (j *Journal) List(ctx context.Context, f Filter) (list []Record, next strin
 	}
 	// One more than asked tells whether there is a next page.
 	limit := f.limit()
-	page, args := where+" ORDER BY started_at DESC, request_id DESC LIMIT ?", append(args, limit+1)
+	rest, args := where+page, append(args, limit+1)
 	err = j.db.Read(ctx, func(q *store.Query) (err error) {
 		switch {
 		case f.Outcome == OutcomeRunning:
-			list, err = runningRecords(q, page, args)
+			list, err = runningRecords(q, rest, args)
 		case f.Outcome != "":
-			list, err = finalRecords(q, page, args)
+			list, err = finalRecords(q, rest, args)
 		default:
-			list, err = both(q, page, args)
+			list, err = both(q, rest, args)
 		}
 		return err
 	})

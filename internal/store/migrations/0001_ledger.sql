@@ -31,8 +31,7 @@ CREATE UNIQUE INDEX one_reversal ON transactions (reverses) WHERE kind = 'revers
 CREATE UNIQUE INDEX one_idempotent ON transactions (customer, idempotency_key) WHERE idempotency_key <> '';
 CREATE INDEX reversals_by_request ON transactions (request_id) WHERE kind = 'reverse';
 
--- Costs are the operator's; a request's are found by the request.
-CREATE INDEX transactions_by_customer ON transactions (customer, id) WHERE kind <> 'cost';
+CREATE INDEX transactions_by_customer ON transactions (customer, id);
 -- The kinds that people look for and that are rare among the others.
 CREATE INDEX rare_topup ON transactions (id) WHERE kind = 'topup';
 CREATE INDEX rare_adjust ON transactions (id) WHERE kind = 'adjust';
