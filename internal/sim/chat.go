@@ -226,7 +226,8 @@ func (v *chatVoice) expand(s Step) []Step {
 			steps = append(steps, Args(p))
 		}
 	}
-	end := Step{Do: "completed", Finish: s.Finish, Usage: s.Usage, UsageOn: s.UsageOn, Force: s.Force, Tier: s.Tier}
+	end := Step{Do: "completed", Finish: s.Finish, Usage: s.Usage, UsageOn: s.UsageOn, Force: s.Force, Tier: s.Tier,
+		Set: s.Set}
 	if end.Usage == nil {
 		end.Usage = defaultUsage()
 	}
