@@ -1,0 +1,133 @@
+// Package keep stores health over restarts: the registry's snapshot with the
+// operators' orders, as one row of the database.
+//
+// It is not for deciding what of a snapshot still holds; Registry.Import does.
+//
+// Invariants: when Save returns nil, everything that the registry knew when it
+// was called is durable; an older snapshot never replaces a newer one; noting a
+// change never waits.
+package keep
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"rubicon/internal/health"
+	"rubicon/internal/store"
+)
+
+const (
+	// settle is how long changes gather before they are written: a kill -9 may
+	// forget so much of what the gateway found out itself. What operators
+	// order is saved at once.
+	settle = time.Second
+	last   = 5 * time.Second // for the write at the end of Run
+)
+
+const (
+	upsert = "INSERT INTO health (node, at, body) VALUES (?, ?, ?) ON CONFLICT (node) DO UPDATE SET at = excluded.at, body = excluded.body"
+	read   = "SELECT body FROM health WHERE node = ?"
+)
+
+// Keeper keeps the health of one node.
+type Keeper struct {
+	db      *store.DB
+	health  *health.Registry
+	node    string
+	log     *slog.Logger
+	changed chan struct{}
+	saving  sync.Mutex // snapshots are taken and written one at a time
+}
+
+// New makes a Keeper. Run must be called for changes to be written.
+func New(db *store.DB, r *health.Registry, node string, log *slog.Logger) *Keeper {
+	return &Keeper{db: db, health: r, node: node, log: log, changed: make(chan struct{}, 1)}
+}
+
+// Load hands the registry what the last run kept. Configure comes before it. A
+// snapshot that cannot be read is an error of the database; one of which
+// nothing makes sense any more is forgotten.
+func (k *Keeper) Load(ctx context.Context) error {
+	var body string
+	err := k.db.Read(ctx, func(q *store.Query) error { return q.QueryRow(read, []any{k.node}, &body) })
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return nil
+	case err != nil:
+		return fmt.Errorf("reading the health of the last run: %w", err)
+	}
+	var s health.Snapshot
+	if err := json.Unmarshal([]byte(body), &s); err != nil {
+		k.log.Warn("the health of the last run is not readable; starting anew", "error", err)
+		return nil
+	}
+	k.health.Import(s, time.Now())
+	return nil
+}
+
+// Changed notes that there is something to save.
+func (k *Keeper) Changed() {
+	select {
+	case k.changed <- struct{}{}:
+	default:
+	}
+}
+
+// Save writes a snapshot of now.
+func (k *Keeper) Save(ctx context.Context) error {
+	k.saving.Lock()
+	defer k.saving.Unlock()
+	s := k.health.Export()
+	body, err := json.Marshal(s)
+	if err != nil {
+		return fmt.Errorf("encoding health: %w", err)
+	}
+	err = k.db.Write(ctx, func(tx *store.Tx) error {
+		_, err := tx.Exec(upsert, k.node, s.At.UnixMilli(), string(body))
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("saving health: %w", err)
+	}
+	return nil
+}
+
+// Run saves what changed, a second after it did, until ctx ends; then once
+// more. It returns nil.
+func (k *Keeper) Run(ctx context.Context) error {
+	for k.wait(ctx) {
+		if err := k.Save(ctx); err != nil && ctx.Err() == nil {
+			k.log.Warn("health is not saved yet", "error", err)
+			k.Changed()
+		}
+	}
+	end, done := context.WithTimeout(context.WithoutCancel(ctx), last)
+	defer done()
+	if err := k.Save(end); err != nil {
+		k.log.Error("health is not saved: the next start knows what was saved before", "error", err)
+	}
+	return nil
+}
+
+// wait waits for a change and a second more; false when ctx ended.
+func (k *Keeper) wait(ctx context.Context) bool {
+	select {
+	case <-ctx.Done():
+		return false
+	case <-k.changed:
+	}
+	t := time.NewTimer(settle)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-t.C:
+		return true
+	}
+}
