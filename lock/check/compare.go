@@ -1,0 +1,134 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"rubicon/lock/difference"
+)
+
+// report is what the comparison found.
+type report struct {
+	problems []problem
+	declared []string // changes that are announced, in words
+	fresh    int      // new recordings
+	same     int
+}
+
+// problem is one thing that must not be.
+type problem struct {
+	what string
+	diff []string
+}
+
+// compare is the whole rule. before is nil where there is no base.
+func compare(before *state, now state) *report {
+	r := &report{}
+	new := &announced{}
+	for _, file := range slices.Sorted(maps.Keys(now.declarations)) {
+		d, err := parse(file, now.declarations[file])
+		if err != nil {
+			r.problem(nil, "%s: %v", file, err)
+			continue
+		}
+		if before != nil && before.declarations[file] == nil {
+			new.add(d)
+		}
+	}
+	r.numbers(now)
+	if before == nil {
+		r.fresh = len(now.recordings)
+		return r
+	}
+	changed := map[string]bool{}
+	for _, name := range slices.Sorted(maps.Keys(before.recordings)) {
+		was, is := before.recordings[name], now.recordings[name]
+		if bytes.Equal(was, is) && is != nil {
+			r.same++
+			continue
+		}
+		changed[name] = true
+		r.changed(name, was, is, new.by(name))
+	}
+	for name := range now.recordings {
+		if before.recordings[name] == nil {
+			r.fresh++
+		}
+	}
+	r.idle(new, changed, now)
+	return r
+}
+
+func (r *report) changed(name string, was, is []byte, by string) {
+	word := "changed"
+	if is == nil {
+		word = "is gone"
+	}
+	if by != "" {
+		r.declared = append(r.declared, fmt.Sprintf("%s %s, as %s says", name, word, by))
+		return
+	}
+	diff := difference.Of(was, is)
+	if is == nil {
+		diff = nil
+	}
+	r.problem(diff, "%s %s, and no new declaration names it", name, word)
+}
+
+// idle finds what new declarations name and what did not change.
+func (r *report) idle(new *announced, changed map[string]bool, now state) {
+	for _, d := range new.all {
+		for _, name := range d.recordings {
+			switch {
+			case changed[name]:
+			case now.recordings[name] != nil:
+				r.problem(nil, "%s names %s, which did not change", d.file, name)
+			default:
+				r.problem(nil, "%s names %s, which there is not", d.file, name)
+			}
+		}
+	}
+}
+
+// numbers: a number belongs to one declaration.
+func (r *report) numbers(now state) {
+	taken := map[string]string{}
+	for _, file := range slices.Sorted(maps.Keys(now.declarations)) {
+		number, _, _ := strings.Cut(file, "-")
+		if other := taken[number]; other != "" {
+			r.problem(nil, "%s and %s have the same number", other, file)
+		}
+		taken[number] = file
+	}
+}
+
+func (r *report) problem(diff []string, format string, args ...any) {
+	r.problems = append(r.problems, problem{fmt.Sprintf(format, args...), diff})
+}
+
+// shownLines is how much of a difference is shown unless it is asked for whole.
+const shownLines = 60
+
+func (r *report) print(w io.Writer, about string, full bool) {
+	fmt.Fprintf(w, "behaviour lock: %s: %d recordings unchanged, %d new, %d changed as declared\n", about, r.same, r.fresh, len(r.declared))
+	for _, d := range r.declared {
+		fmt.Fprintf(w, "  %s\n", d)
+	}
+	for _, p := range r.problems {
+		fmt.Fprintf(w, "\n✗ %s\n", p.what)
+		for i, line := range p.diff {
+			if i == shownLines && !full {
+				fmt.Fprintf(w, "    … %d more lines (-full shows them)\n", len(p.diff)-i)
+				break
+			}
+			fmt.Fprintf(w, "    %s\n", line)
+		}
+	}
+	if len(r.problems) > 0 {
+		fmt.Fprintf(w, "\n%d problems. A change of behaviour needs a new lock/declarations/NNNN-title.md that says what changes and why, and names\nthe recordings that it changes, no others; lock/README.md shows the form. If the change was not meant, it is a bug.\n", len(r.problems))
+	}
+}

@@ -1,0 +1,124 @@
+package scenario
+
+import "bytes"
+
+// layout breaks compact JSON into lines: what fits into the width stays on one
+// line, so that a person can read it and a difference is a line or two. An event
+// has its line however long it is: a stream reads from top to bottom.
+func layout(text []byte, width int) []byte {
+	l := &layouter{in: text, width: width}
+	l.value(0, 0, false)
+	return append(l.out, '\n')
+}
+
+type layouter struct {
+	in    []byte
+	at    int
+	out   []byte
+	width int
+}
+
+// value writes the next value; used is what stands before it on the line.
+func (l *layouter) value(depth, used int, events bool) {
+	open := l.in[l.at]
+	if open != '{' && open != '[' {
+		n := scalarEnd(l.in[l.at:])
+		l.out = append(l.out, l.in[l.at:l.at+n]...)
+		l.at += n
+		return
+	}
+	n := compoundEnd(l.in[l.at:])
+	if line := spaced(l.in[l.at : l.at+n]); 2*depth+used+len(line) <= l.width {
+		l.out = append(l.out, line...)
+		l.at += n
+		return
+	}
+	l.broken(depth, events)
+}
+
+func (l *layouter) broken(depth int, events bool) {
+	open := l.in[l.at]
+	l.out = append(l.out, open)
+	l.at++
+	for {
+		l.newline(depth + 1)
+		used, inside := 0, false
+		if open == '{' {
+			n := scalarEnd(l.in[l.at:])
+			l.out = append(append(l.out, l.in[l.at:l.at+n]...), ": "...)
+			inside = string(l.in[l.at:l.at+n]) == `"events"`
+			l.at += n + 1
+			used = n + 2
+		}
+		if open == '[' && events {
+			used = -len(l.in) // fits
+		}
+		l.value(depth+1, used, inside)
+		last := l.in[l.at] != ','
+		if last {
+			l.newline(depth)
+		}
+		l.out = append(l.out, l.in[l.at])
+		l.at++
+		if last {
+			return
+		}
+	}
+}
+
+func (l *layouter) newline(depth int) {
+	l.out = append(l.out, '\n')
+	l.out = append(l.out, bytes.Repeat([]byte("  "), depth)...)
+}
+
+// spaced is a compact value with a space after each colon and comma.
+func spaced(v []byte) []byte {
+	out := make([]byte, 0, len(v)+len(v)/4)
+	for len(v) > 0 {
+		n := 1
+		if v[0] == '"' {
+			n = scalarEnd(v)
+		}
+		out = append(out, v[:n]...)
+		if v[0] == ':' || v[0] == ',' {
+			out = append(out, ' ')
+		}
+		v = v[n:]
+	}
+	return out
+}
+
+// scalarEnd is the length of the string, number or word at the start.
+func scalarEnd(v []byte) int {
+	if v[0] != '"' {
+		if n := bytes.IndexAny(v, ",]}:"); n >= 0 {
+			return n
+		}
+		return len(v)
+	}
+	for i := 1; ; i++ {
+		switch v[i] {
+		case '\\':
+			i++
+		case '"':
+			return i + 1
+		}
+	}
+}
+
+// compoundEnd is the length of the object or list at the start.
+func compoundEnd(v []byte) int {
+	depth := 0
+	for i := 0; ; i++ {
+		switch v[i] {
+		case '"':
+			i += scalarEnd(v[i:]) - 1
+		case '{', '[':
+			depth++
+		case '}', ']':
+			if depth--; depth == 0 {
+				return i + 1
+			}
+		}
+	}
+}

@@ -1,0 +1,208 @@
+package scenario
+
+import (
+	"cmp"
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"rubicon/internal/admin"
+	"rubicon/internal/journal"
+	"rubicon/internal/ledger"
+	"rubicon/internal/money"
+	"rubicon/internal/sim"
+)
+
+// seen is all that came of a scenario.
+type seen struct {
+	s        *Scenario
+	t0       time.Time
+	requests []requestSeen
+	calls    []callSeen
+	admin    []AdminCall
+	money    []ledger.Transaction
+	balances map[string]money.Nano // sums of postings, by account
+	verify   ledger.Report
+	channels []json.RawMessage
+	states   []admin.Channel
+	health   []logged
+	errors   []logged
+	secrets  []string // nothing of these may reach a client
+	aliases  []string // pairs: id, name
+	refused  []journal.Record
+}
+
+// requestSeen is one call of a client with what is on record about it.
+type requestSeen struct {
+	*exchange
+	record *journal.Record
+	raw    json.RawMessage
+	money  []ledger.Transaction
+}
+
+// callSeen is one upstream call.
+type callSeen struct {
+	channel string
+	sim.Call
+}
+
+// gather reads what is on record, through the admin API.
+func (st *stage) gather() (*seen, error) {
+	v := &seen{s: st.s, t0: st.t0, admin: st.admin, health: st.journal.health, errors: st.journal.errors, balances: map[string]money.Nano{}}
+	records, raws, err := st.records()
+	if err != nil {
+		return nil, err
+	}
+	st.nameTurns(records)
+	all, err := st.transactions()
+	if err != nil {
+		return nil, err
+	}
+	for _, x := range st.calls {
+		r := requestSeen{exchange: x}
+		if i := slices.IndexFunc(records, func(rec journal.Record) bool { return rec.RequestID == x.id }); i >= 0 {
+			r.record, r.raw = &records[i], raws[i]
+		}
+		r.money = belonging(all, x.id)
+		v.requests = append(v.requests, r)
+	}
+	v.money = belonging(all, "")
+	for _, tx := range all {
+		for _, p := range tx.Postings {
+			v.balances[p.Account] += p.Amount
+		}
+	}
+	if err := st.ask("GET", "/admin/v1/ledger/verify", nil, &v.verify); err != nil {
+		return nil, err
+	}
+	var list struct{ Channels []json.RawMessage }
+	if err := st.ask("GET", "/admin/v1/channels", nil, &list); err != nil {
+		return nil, err
+	}
+	v.channels = list.Channels
+	for _, raw := range list.Channels {
+		var c admin.Channel
+		if err := json.Unmarshal(raw, &c); err != nil {
+			return nil, err
+		}
+		v.states = append(v.states, c)
+	}
+	v.calls = st.upstreamCalls()
+	st.aliases(v, all)
+	return v, nil
+}
+
+func belonging(all []ledger.Transaction, request string) (out []ledger.Transaction) {
+	for _, tx := range all {
+		if tx.RequestID == request {
+			out = append(out, tx)
+		}
+	}
+	return out
+}
+
+// nameTurns finds the ids of WebSocket turns, whose frames do not tell them:
+// turns and records are in the same order.
+func (st *stage) nameTurns(records []journal.Record) {
+	var turns []*exchange
+	for _, x := range st.calls {
+		if x.req.Surface == surfaceSocket && x.id == "" {
+			turns = append(turns, x)
+		}
+	}
+	slices.SortStableFunc(turns, func(a, b *exchange) int { return a.sent.Compare(b.sent) })
+	for _, r := range records {
+		if r.Surface == journal.SurfaceResponsesWS && len(turns) > 0 {
+			turns[0].id, turns = r.RequestID, turns[1:]
+		}
+	}
+}
+
+// upstreamCalls gives what the providers received, in order.
+func (st *stage) upstreamCalls() (out []callSeen) {
+	for _, p := range st.providers {
+		for _, c := range p.sim.Calls("") {
+			channel := strings.TrimPrefix(c.Model, modelOf(""))
+			if !contains(p.channels, channel) {
+				channel = p.channels[0]
+			}
+			out = append(out, callSeen{channel, c})
+		}
+	}
+	slices.SortStableFunc(out, func(a, b callSeen) int {
+		return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.channel, b.channel), cmp.Compare(a.N, b.N), cmp.Compare(a.Body, b.Body))
+	})
+	return out
+}
+
+// aliases are the names under which ids stand in the recording.
+func (st *stage) aliases(v *seen, all []ledger.Transaction) {
+	name := func(id, as string) {
+		if id != "" {
+			v.aliases = append(v.aliases, id, as)
+		}
+	}
+	for _, c := range st.customers {
+		name(c.id, "cus_"+c.name)
+		name(c.key, "key_"+c.name)
+	}
+	for _, x := range st.calls {
+		name(x.id, "req_"+x.req.Name)
+	}
+	n := 0
+	number := func(list []ledger.Transaction) {
+		for _, tx := range list {
+			n++
+			name(tx.ID, "tx_"+itoa(n))
+		}
+	}
+	number(v.money)
+	for _, r := range v.requests {
+		number(r.money)
+	}
+	v.secrets = st.secrets()
+}
+
+// secrets are what no client may ever read.
+func (st *stage) secrets() (out []string) {
+	out = append(out, adminToken)
+	for i := range st.cfg.Channels {
+		c := &st.cfg.Channels[i]
+		if u, err := url.Parse(c.BaseURL); err == nil {
+			out = append(out, u.Host)
+		}
+		for _, k := range c.Credentials {
+			out = append(out, k.Key.Reveal())
+		}
+	}
+	return out
+}
+
+// responseID is the id of the response that the client read.
+func (x *exchange) responseID() string {
+	var v struct {
+		ID       string
+		Response struct{ ID string }
+	}
+	for i := range x.events {
+		if json.Unmarshal([]byte(x.events[i].data), &v) == nil && v.Response.ID != "" {
+			return v.Response.ID
+		}
+	}
+	_ = json.Unmarshal(x.whole, &v)
+	return v.ID
+}
+
+// kept are the headers that a recording shows: all but those that tell nothing.
+func kept(h http.Header, leaveOut ...string) map[string]string {
+	out := map[string]string{}
+	for name, values := range h {
+		if name = strings.ToLower(name); !slices.Contains(leaveOut, name) {
+			out[name] = strings.Join(values, ", ")
+		}
+	}
+	return out
+}

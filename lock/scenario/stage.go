@@ -1,0 +1,196 @@
+package scenario
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"math/rand/v2"
+	"net"
+	"path/filepath"
+	"sort"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"rubicon/internal/app"
+	"rubicon/internal/config"
+	"rubicon/internal/memnet"
+	"rubicon/internal/sim"
+)
+
+// stage is the running parts of one scenario, inside its bubble.
+type stage struct {
+	t     *testing.T
+	s     *Scenario
+	dir   string
+	empty []byte // a database with the schema and nothing in it
+	t0    time.Time
+	net   *memnet.Network
+	conf  object
+	cfg   *config.Config
+
+	ctx  context.Context
+	stop context.CancelFunc
+	wg   sync.WaitGroup // providers
+
+	providers []*provider
+	journal   *eventLog
+	ids       io.Reader
+	random    func() float64
+
+	gateway *running
+	lives   int // databases so far: a killed gateway's is left behind
+
+	customers map[string]*customer
+	calls     []*exchange // clients' calls, in the order of the file
+	admin     []AdminCall
+	pending   map[string]chan struct{}
+}
+
+// provider is one scripted upstream host.
+type provider struct {
+	host     string
+	channels []string
+	sim      *sim.Provider
+}
+
+// running is one life of the gateway.
+type running struct {
+	app  *app.App
+	stop context.CancelFunc
+	done chan error
+	db   string
+	conn *connections
+}
+
+type customer struct{ name, id, key, secret string }
+
+func newStage(t *testing.T, s *Scenario, dir string, empty []byte) *stage {
+	seed := rand.New(rand.NewPCG(1, 2))
+	st := &stage{t: t, s: s, dir: dir, empty: empty, t0: time.Now(), net: memnet.New(), journal: &eventLog{}, customers: map[string]*customer{},
+		pending: map[string]chan struct{}{}, random: locked(seed.Float64)}
+	st.ids = rand.NewChaCha8([32]byte{'l', 'o', 'c', 'k'})
+	st.ctx, st.stop = context.WithCancel(context.Background())
+	return st
+}
+
+func locked(f func() float64) func() float64 {
+	var mu sync.Mutex
+	return func() float64 {
+		mu.Lock()
+		defer mu.Unlock()
+		return f()
+	}
+}
+
+// build starts the providers and the gateway and makes the customers.
+func (st *stage) build() error {
+	conf, _, err := st.s.configuration(st.dir)
+	if err != nil {
+		return err
+	}
+	st.conf = conf
+	at, err := hosts(conf)
+	if err != nil {
+		return err
+	}
+	addrs := make([]string, 0, len(at))
+	for addr := range at {
+		addrs = append(addrs, addr)
+	}
+	sort.Strings(addrs)
+	for _, addr := range addrs {
+		if err := st.host(addr, at[addr]); err != nil {
+			return err
+		}
+	}
+	st.lives++
+	if err := writeFile(st.database(), st.empty); err != nil {
+		return err
+	}
+	if err := st.serve(); err != nil {
+		return err
+	}
+	return st.makeCustomers()
+}
+
+// host puts a provider at an address, unless nobody shall be there.
+func (st *stage) host(addr string, channels []string) error {
+	scripts := map[string]sim.Script{}
+	for key, u := range st.s.Upstream {
+		name, call, special := strings.Cut(key, " ")
+		if !contains(channels, name) {
+			continue
+		}
+		switch u.Dead {
+		case silent:
+			st.net.Blackhole(addr)
+			return nil
+		case refused, unknown:
+			return nil
+		}
+		if !special {
+			call = modelOf(name)
+		}
+		scripts[call] = u.Script
+	}
+	l, err := st.net.Listen(addr)
+	if err != nil {
+		return err
+	}
+	host, _, _ := net.SplitHostPort(addr)
+	p := &provider{host: host, channels: channels, sim: sim.New(sim.Options{Scripts: scripts, Seed: strings.TrimSuffix(host, ".test")})}
+	st.providers = append(st.providers, p)
+	st.wg.Go(func() { _ = p.sim.Serve(st.ctx, l) })
+	return nil
+}
+
+func contains(list []string, s string) bool {
+	for _, x := range list {
+		if x == s {
+			return true
+		}
+	}
+	return false
+}
+
+func (st *stage) database() string {
+	return filepath.Join(st.dir, fmt.Sprintf("life-%d", st.lives), "lock.db")
+}
+
+// serve starts the gateway on the current database.
+func (st *stage) serve() error {
+	_, text, err := st.s.configuration(filepath.Dir(st.database()))
+	if err != nil {
+		return err
+	}
+	if st.cfg, err = config.Parse(text, nil); err != nil {
+		return fmt.Errorf("config: %w", err)
+	}
+	g := &running{done: make(chan error, 1), db: st.database(), conn: &connections{}}
+	a, err := app.New(st.ctx, st.cfg, app.Options{Version: "lock", Log: slog.New(st.journal), Rand: st.ids, Random: st.random,
+		Listen: func(_, address string) (net.Listener, error) { return g.conn.listen(st.net, address) }, Dial: g.conn.dial(st.net)})
+	if err != nil {
+		return err
+	}
+	var ctx context.Context
+	ctx, g.stop = context.WithCancel(st.ctx)
+	g.app = a
+	go func() { g.done <- a.Run(ctx) }()
+	st.gateway = g
+	return nil
+}
+
+// close ends everything; nothing of the scenario runs afterwards.
+func (st *stage) close() {
+	if st.gateway != nil {
+		st.gateway.stop()
+		if err := <-st.gateway.done; err != nil {
+			st.t.Errorf("the gateway ended with: %v", err)
+		}
+	}
+	st.stop()
+	st.wg.Wait()
+}
