@@ -21,8 +21,10 @@ import (
 	"time"
 
 	"rubicon/internal/account"
+	"rubicon/internal/alert"
 	"rubicon/internal/config"
 	"rubicon/internal/health"
+	"rubicon/internal/health/keep"
 	"rubicon/internal/httpapi"
 	"rubicon/internal/ident"
 	"rubicon/internal/journal"
@@ -61,6 +63,8 @@ type App struct {
 	states   *state.States
 	books    *meter.Books
 	health   *health.Registry
+	keeper   *keep.Keeper
+	alerts   *alert.Book
 	upstream *upstream.Client
 	engine   *turn.Engine
 
@@ -121,14 +125,15 @@ func (a *App) open(ctx context.Context) (err error) {
 	a.journal = journal.New(a.db, time.Now)
 	a.states = state.New(a.db, time.Now)
 	a.books = meter.NewBooks(a.db, a.ledger, a.journal, a.states, time.Now)
-	a.health = health.New(health.Options{Now: time.Now, Notify: a.heard})
-	a.health.Configure(cfg)
+	if err := a.openHealth(ctx, ids); err != nil {
+		return err
+	}
 	a.upstream = upstream.New(a.opts.Dial, "rubicon/"+a.opts.Version)
 	if err := a.recover(ctx); err != nil {
 		return fmt.Errorf("resolving what the last run left open: %w", err)
 	}
 	a.engine = &turn.Engine{Config: a.Config, Health: a.health, Upstream: a.upstream, Books: a.books, States: a.states,
-		Learner: meter.NewLearner(), Choose: a.opts.Choose, Random: a.opts.Random, Log: a.log, Node: "local"}
+		Learner: meter.NewLearner(), Choose: a.opts.Choose, Random: a.opts.Random, Log: a.log, Node: node}
 	return a.listen(ids)
 }
 
@@ -208,6 +213,8 @@ func (a *App) Run(ctx context.Context) error {
 		})
 	}
 	start("progress", func() error { return a.books.Run(background) })
+	start("alerts", func() error { return a.alerts.Run(background) })
+	start("keeping health", func() error { return a.keeper.Run(background) })
 	start("credential re-checks", func() error { return a.health.RunRechecks(background, a.recheck) })
 	start("housekeeping", func() error { return a.housekeep(background) })
 	start("client API", func() error { return a.serveClients() })
@@ -255,16 +262,17 @@ func (a *App) housekeep(ctx context.Context) error {
 	t := time.NewTicker(time.Hour)
 	defer t.Stop()
 	for {
+		before := time.Now().Add(-a.Config().Retention.Requests)
+		_, records := a.journal.Retain(ctx, before)
+		_, ids := a.states.Expire(ctx)
+		_, alerts := a.alerts.Expire(ctx, before)
+		if err := errors.Join(records, ids, alerts); err != nil && ctx.Err() == nil {
+			a.log.Warn("deleting what is past its time", "error", err)
+		}
 		select {
 		case <-ctx.Done():
 			return nil
 		case <-t.C:
-			if _, err := a.journal.Retain(ctx, time.Now().Add(-a.Config().Retention.Requests)); err != nil {
-				a.log.Warn("deleting old records", "error", err)
-			}
-			if _, err := a.states.Expire(ctx); err != nil {
-				a.log.Warn("deleting expired ids", "error", err)
-			}
 		}
 	}
 }

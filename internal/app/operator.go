@@ -5,15 +5,16 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"time"
 
 	"rubicon/internal/admin"
+	"rubicon/internal/alert"
 	"rubicon/internal/config"
 	"rubicon/internal/health"
 	"rubicon/internal/ident"
 	"rubicon/internal/journal"
 	"rubicon/internal/route"
-	"rubicon/internal/upstream"
 )
 
 func (a *App) adminHandler(ids *ident.Source) http.Handler {
@@ -59,24 +60,53 @@ func moment(t time.Time) *time.Time {
 	return &t
 }
 
-// Override applies an operator's change.
-func (o operator) Override(_ context.Context, x admin.Override) error {
-	var err error
+// saveTime bounds how long an operator waits for his change to be durable.
+const saveTime = 10 * time.Second
+
+// Override applies an operator's change; it is durable when it returns.
+func (o operator) Override(ctx context.Context, x admin.Override) error {
+	if err := o.order(x); err != nil {
+		var unknown *health.Unknown
+		if errors.As(err, &unknown) {
+			return fmt.Errorf("%w: %w", admin.ErrUnknown, err)
+		}
+		return err
+	}
+	// Half done is worse than late: whoever asked may have gone.
+	ctx, done := context.WithTimeout(context.WithoutCancel(ctx), saveTime)
+	defer done()
+	return o.keeper.Save(ctx)
+}
+
+func (o operator) order(x admin.Override) error {
 	switch x.Action {
 	case admin.ActionPause:
-		err = o.health.Pause(x.Channel, x.Reason, x.Actor)
+		return o.health.Pause(x.Channel, x.Reason, x.Actor)
 	case admin.ActionResume:
-		err = o.health.Resume(x.Channel, x.Reason, x.Actor)
+		return o.health.Resume(x.Channel, x.Reason, x.Actor)
 	case admin.ActionEnable, admin.ActionDisable:
-		err = o.health.SetCredential(x.Channel, x.Credential, x.Action == admin.ActionEnable, x.Reason, x.Actor)
+		return o.health.SetCredential(x.Channel, x.Credential, x.Action == admin.ActionEnable, x.Reason, x.Actor)
 	case admin.ActionWeight:
-		err = o.health.SetWeight(x.PublicModel, x.Channel, x.Weight)
+		return o.weigh(x)
 	}
-	var unknown *health.Unknown
-	if errors.As(err, &unknown) {
-		return fmt.Errorf("%w: %w", admin.ErrUnknown, err)
+	return fmt.Errorf("%w: %q", admin.ErrInvalid, x.Action)
+}
+
+// weigh sets a weight of a channel that the public model lists.
+func (o operator) weigh(x admin.Override) error {
+	cfg := o.Config()
+	m := cfg.Model(x.PublicModel)
+	switch {
+	case m == nil:
+		return fmt.Errorf("%w: no public model %q", admin.ErrUnknown, x.PublicModel)
+	case cfg.Channel(x.Channel) == nil:
+		return fmt.Errorf("%w: no channel %q", admin.ErrUnknown, x.Channel)
+	case !slices.ContainsFunc(m.Channels, func(c config.Candidate) bool { return c.Channel.Name == x.Channel }):
+		return fmt.Errorf("%w: the public model %q does not list the channel %q", admin.ErrInvalid, x.PublicModel, x.Channel)
+	case x.Weight > config.MaxRank:
+		return fmt.Errorf("%w: the weight is above %d", admin.ErrInvalid, config.MaxRank)
 	}
-	return err
+	return o.health.SetWeight(x.PublicModel, x.Channel, x.Weight)
 }
 
 // Plan tells what would be chosen now.
@@ -98,27 +128,15 @@ func (o operator) Plan(_ context.Context, model, protocol string) (journal.Decis
 	return d, nil
 }
 
-// Alerts is empty until alerts exist.
-func (o operator) Alerts(context.Context, admin.Page) ([]admin.Alert, string, error) {
-	return []admin.Alert{}, "", nil
-}
-
-// recheck asks a channel whether it takes a credential again, away from
-// customers' traffic.
-func (a *App) recheck(ctx context.Context, ch *config.Channel, credential string) error {
-	call := &upstream.Call{Channel: ch, Method: http.MethodGet, Path: "/models", Timers: a.Config().Timers, MaxEvent: 4 << 20}
-	for i := range ch.Credentials {
-		if ch.Credentials[i].Name == credential {
-			call.Credential = &ch.Credentials[i]
-		}
+// Alerts lists what operators were told.
+func (o operator) Alerts(ctx context.Context, p admin.Page) ([]admin.Alert, string, error) {
+	list, next, err := o.alerts.List(ctx, p.Cursor, p.Limit)
+	if errors.Is(err, alert.ErrInvalid) {
+		return nil, "", fmt.Errorf("%w: %w", admin.ErrInvalid, err)
 	}
-	if _, failed := a.upstream.Do(ctx, call); failed != nil {
-		return failed
+	out := make([]admin.Alert, len(list))
+	for i, a := range list {
+		out[i] = admin.Alert{At: a.At, Kind: string(a.Kind), Channel: a.Channel, Credential: a.Credential, Message: a.Message, State: a.State}
 	}
-	return nil
-}
-
-// heard is what health tells: logged, never with a secret.
-func (a *App) heard(e health.Event) {
-	a.log.Info("health", "event", e.Kind, "channel", e.Channel, "credential", e.Credential, "model", e.UpstreamModel, "reason", e.Reason)
+	return out, next, err
 }

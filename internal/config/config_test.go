@@ -374,6 +374,7 @@ func TestVersion(t *testing.T) {
 
 func TestWarnings(t *testing.T) {
 	c := mustParse(t, minimal+`
+alerts: {webhook: "https://hook.example/x"}
 channels:
   - {name: a, protocol: chat, base_url: "http://localhost:1"}
   - {name: b, protocol: chat, base_url: "http://[::1]:1", allow_private: true}
@@ -383,7 +384,7 @@ models: [{name: m, price: {input: "0", output: "0"}, channels: [{channel: a, wei
 	for _, w := range c.Warnings() {
 		got = append(got, w.Path)
 	}
-	want := []string{"models[0].channels", "channels[0].base_url", "channels[1]"}
+	want := []string{"alerts.secret", "models[0].channels", "channels[0].base_url", "channels[1]"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}

@@ -184,15 +184,9 @@ func TestBaseURLs(t *testing.T) {
 func TestNotYet(t *testing.T) {
 	src := minimal + `
 store: {lease: 15s, url: "postgres://u:db-password@h/db"}
-limits: {memory: 0, atomic_bytes: 8MiB}
-breaker: {failures: 5}
-cooldown: {bad: 1}
-balance_pause: 10m
+limits: {memory: 0}
 on_disconnect: drain
-delivery: stream
-retention: {requests: 90d}
-alerts: {webhook: ""}
-` + oneChannel + "models: [{name: m, " + free + ", channels: [{channel: c}], delivery: atomic}]\n"
+` + oneChannel + "models: [{name: m, " + free + ", channels: [{channel: c}]}]\n"
 	got := problemsOf(t, src)
 	paths := map[string]bool{}
 	for _, p := range got {

@@ -7,7 +7,7 @@ import (
 
 // refusal is an option that the schema knows and this version cannot do yet.
 type refusal struct {
-	path   string // indexes left out: models[].delivery
+	path   string // indexes left out: models[].price
 	prefix string // refused only with a value that starts so; "" refuses the option
 	reason string
 }
@@ -20,15 +20,7 @@ func notYet() []refusal {
 		{"store.lease", "", "one gateway runs on a store"},
 		{"store.url", "postgres", "the store is sqlite:PATH"},
 		{"limits.memory", "", "memory is not limited as a whole yet"},
-		{"limits.atomic_bytes", "", "delivery is always stream"},
-		{"breaker", "", "the breaker cannot be configured yet"},
-		{"cooldown", "", "cooldowns cannot be configured yet"},
-		{"balance_pause", "", "the pause cannot be configured yet"},
 		{"on_disconnect", DisconnectDrain, "the upstream call is always cancelled"},
-		{"delivery", "", "delivery is always stream"},
-		{"models[].delivery", "", "delivery is always stream"},
-		{"retention", "", "records are kept for good"},
-		{"alerts", "", "alerts are not sent anywhere yet"},
 	}
 }
 

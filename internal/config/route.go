@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// maxRank bounds weights and priorities; sums of weights stay in range.
-const maxRank = 1_000_000
+// MaxRank bounds weights and priorities; sums of weights stay in range.
+const MaxRank = 1_000_000
 
 func (d *decoder) channels(into *[]Channel) reader {
 	return func(n *node, path string) {
@@ -117,8 +117,8 @@ func (d *decoder) candidate(c *Config, model string, n *node, path string) Candi
 	d.object(n, path,
 		field{"channel", d.text(&name)},
 		field{"upstream_model", d.text(&out.UpstreamModel)},
-		field{"weight", d.integer(&out.Weight, 0, maxRank)},
-		field{"priority", d.integer(&out.Priority, 0, maxRank)},
+		field{"weight", d.integer(&out.Weight, 0, MaxRank)},
+		field{"priority", d.integer(&out.Priority, 0, MaxRank)},
 		field{"cost", d.prices(&out.Cost, false)},
 	)
 	at := join(path, "channel")

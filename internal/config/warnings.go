@@ -11,6 +11,7 @@ func (c *Config) Warnings() []Problem {
 	k := &checker{}
 	k.want(len(c.Channels) > 0, "channels", "the list is empty: nothing can be served")
 	k.want(len(c.Models) > 0, "models", "the list is empty: nothing can be served")
+	k.want(c.Alerts.Webhook.Empty() || !c.Alerts.Secret.Empty(), "alerts.secret", "is empty: deliveries are not signed, and the receiver cannot tell who sent them")
 	used := map[*Channel]bool{}
 	for i := range c.Models {
 		weight := 0

@@ -85,7 +85,7 @@ func (c *channelAt) enable(k *credential, reason, actor string) {
 		kind = CredentialResumed
 	}
 	c.say(Event{Kind: kind, Credential: k.name, Reason: reason, Actor: actor})
-	if wasOut && paused {
+	if wasOut && paused && c.paused == nil {
 		c.say(Event{Kind: ChannelResumed, Reason: reason, Actor: actor})
 	}
 }

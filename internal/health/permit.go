@@ -174,7 +174,7 @@ func (p *Permit) strike(effect Effect, res Result, now time.Time) (events []Even
 		wasOut := p.channel.allPaused()
 		k.unpause()
 		events = append(events, p.credentialEvent(CredentialResumed, ReasonProbe, time.Time{}, now))
-		if wasOut {
+		if wasOut && p.channel.paused == nil {
 			events = append(events, Event{Kind: ChannelResumed, At: now, Channel: p.route.Channel, Reason: ReasonProbe})
 		}
 	case effect.Balance && k.pause(now, p.r.set):

@@ -1,0 +1,89 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+
+	"rubicon/internal/alert"
+	"rubicon/internal/config"
+	"rubicon/internal/health"
+	"rubicon/internal/health/keep"
+	"rubicon/internal/ident"
+	"rubicon/internal/upstream"
+)
+
+// node names this process in the database.
+const node = "local"
+
+// openHealth makes the registry and gives it back what the last run knew.
+func (a *App) openHealth(ctx context.Context, ids *ident.Source) (err error) {
+	a.alerts, err = alert.Open(ctx, alert.Options{DB: a.db, IDs: ids, Log: a.log, Target: a.alertTarget, Dial: alert.Dial(a.opts.Dial)})
+	if err != nil {
+		return err
+	}
+	a.health = health.New(health.Options{Notify: a.heard})
+	a.keeper = keep.New(a.db, a.health, node, a.log)
+	a.health.Configure(a.Config())
+	if err := a.keeper.Load(ctx); err != nil {
+		return fmt.Errorf("taking over the health of the last run: %w", err)
+	}
+	a.alerts.Settle(a.stillHolds)
+	return nil
+}
+
+func (a *App) alertTarget() alert.Target {
+	c := a.Config().Alerts
+	return alert.Target{URL: c.Webhook, Secret: c.Secret}
+}
+
+// heard is what health tells: kept, shown to operators, or only logged; never
+// with a secret. It is called in the middle of requests and waits for nothing.
+func (a *App) heard(e health.Event) {
+	a.keeper.Changed()
+	if kind := alert.Kind(e.Kind); alert.Known(kind) {
+		a.alerts.Raise(alert.Event{Kind: kind, At: e.At, Channel: e.Channel, Credential: e.Credential, Model: e.UpstreamModel,
+			Reason: e.Reason, Actor: e.Actor, Until: e.Until})
+		return
+	}
+	a.log.Info("health", "event", e.Kind, "channel", e.Channel, "credential", e.Credential, "model", e.UpstreamModel, "reason", e.Reason)
+}
+
+// stillHolds tells whether an alert that fires is true of the routes as they
+// stand: a restart or a new configuration may have ended it unseen.
+func (a *App) stillHolds(x alert.Alert) bool {
+	ch := a.Config().Channel(x.Channel)
+	if ch == nil {
+		return false
+	}
+	v := a.health.View(ch, x.Model)
+	i := slices.IndexFunc(v.Credentials, func(c health.CredentialView) bool { return c.Name == x.Credential })
+	switch x.Kind {
+	case alert.CredentialDisabled:
+		return i >= 0 && v.Credentials[i].State == health.CredentialDisabled
+	case alert.CredentialPaused:
+		return i >= 0 && v.Credentials[i].State == health.StatePaused
+	case alert.ChannelPaused:
+		return v.State == health.StatePaused
+	case alert.BreakerOpened:
+		// Another state may hide the breaker's: an alert too much is the lesser evil.
+		return v.State != health.StateClosed
+	}
+	return true
+}
+
+// recheck asks a channel whether it takes a credential again, away from
+// customers' traffic.
+func (a *App) recheck(ctx context.Context, ch *config.Channel, credential string) error {
+	call := &upstream.Call{Channel: ch, Method: http.MethodGet, Path: "/models", Timers: a.Config().Timers, MaxEvent: 4 << 20}
+	for i := range ch.Credentials {
+		if ch.Credentials[i].Name == credential {
+			call.Credential = &ch.Credentials[i]
+		}
+	}
+	if _, failed := a.upstream.Do(ctx, call); failed != nil {
+		return failed
+	}
+	return nil
+}
