@@ -23,6 +23,9 @@ type Options struct {
 	Scripts map[string]Script
 	// Seed goes into every id that the provider makes up, so that two providers never make the same.
 	Seed string
+	// Pick may name the script of a request by its body, before any other name is tried; "" leaves it to those.
+	// It is called for every request, at the same time for several.
+	Pick func(body []byte) string
 }
 
 // Call is one request as it came in, and what became of it.
@@ -47,6 +50,7 @@ type Call struct {
 // Provider plays scripts. It is safe for concurrent use.
 type Provider struct {
 	seed string
+	pick func(body []byte) string // nil: none
 
 	mu        sync.Mutex
 	tracks    map[string]*track
@@ -66,7 +70,7 @@ type track struct {
 
 // New makes a provider. Scripts that do not pass Check panic: they are constants of a test or were loaded.
 func New(opts Options) *Provider {
-	p := &Provider{seed: opts.Seed, tracks: map[string]*track{}, responses: map[string]*object{}, changed: make(chan struct{})}
+	p := &Provider{seed: opts.Seed, pick: opts.Pick, tracks: map[string]*track{}, responses: map[string]*object{}, changed: make(chan struct{})}
 	for key, s := range opts.Scripts {
 		if err := p.Script(key, s); err != nil {
 			panic(err.Error())
@@ -157,12 +161,18 @@ func (p *Provider) notify() {
 
 // begin records a call and gives the steps that it plays; none: no script is for it. total is its number of all.
 func (p *Provider) begin(q request, conn int) (c *Call, steps []Step, total int) {
+	keys := q.scriptKeys()
+	if p.pick != nil {
+		if key := p.pick(q.body); key != "" {
+			keys = append([]string{key}, keys...)
+		}
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	u := q.http.URL
 	c = &Call{Model: q.model, Method: q.http.Method, Path: u.Path, Query: u.RawQuery, Host: q.http.Host, Conn: conn,
 		Header: q.http.Header, Body: string(q.body), At: time.Now()}
-	for _, key := range q.scriptKeys() {
+	for _, key := range keys {
 		if t := p.tracks[key]; t != nil {
 			t.n++
 			c.Key, c.N = key, t.n

@@ -61,6 +61,32 @@ func TestMostSpecialScriptPlays(t *testing.T) {
 	})
 }
 
+func TestPick(t *testing.T) {
+	p := New(Options{Scripts: map[string]Script{"m": Play(Answer("by model", nil)), "marked": Play(Answer("by body", nil))},
+		Pick: func(body []byte) string {
+			if strings.Contains(string(body), "mark") {
+				return "marked"
+			}
+			return ""
+		}})
+	s := httptest.NewServer(p)
+	defer s.Close()
+	for body, want := range map[string]string{`{"model":"m"}`: "by model", `{"model":"m","input":"mark"}`: "by body"} {
+		resp, err := http.Post(s.URL+"/v1/responses", "application/json", strings.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, _ := io.ReadAll(resp.Body)
+		resp.Body.Close()
+		if !strings.Contains(string(got), want) {
+			t.Errorf("%s: %s, want %q", body, got, want)
+		}
+	}
+	if n := len(p.Calls("marked")); n != 1 {
+		t.Errorf("%d calls of the picked script", n)
+	}
+}
+
 func TestWaitCalls(t *testing.T) {
 	bubble(t, func(t *testing.T, b *bench) {
 		b.p.Script("m", Play(Wait(time.Minute), Answer("x", nil)))
