@@ -3,8 +3,9 @@ package store
 import "context"
 
 // checkpointRows is after how many written rows the log is worth a checkpoint:
-// a few megabytes.
-const checkpointRows = 10_000
+// some ten megabytes. A checkpoint flushes the log, and on many file systems
+// writes wait for that: it should be rare.
+const checkpointRows = 50_000
 
 // noteRows tells the checkpointer when enough was written. It never waits: if
 // a checkpoint is due already, that one covers these rows too.
