@@ -1,0 +1,38 @@
+package wsapi
+
+import (
+	"testing"
+	"time"
+
+	"rubicon/internal/fault"
+	"rubicon/internal/protocol"
+	"rubicon/internal/turn"
+)
+
+func TestFailureFrames(t *testing.T) {
+	f := &fault.Error{Code: "c", Status: 502, Type: "server_error", Message: "m"}
+	slow := &fault.Error{Code: "c", Status: 429, Type: "rate_limit_error", Message: "m", RetryAfter: 2500 * time.Millisecond}
+	event := func(typ, data string) protocol.Event { return protocol.Event{Class: protocol.Failure, Type: typ, Data: []byte(data)} }
+	for _, tt := range []struct {
+		name string
+		e    turn.Ending
+		want string
+	}{
+		{"status", turn.Ending{Form: turn.FormStatus, Fault: f}, string(fault.Frame(f))},
+		{"ours", turn.Ending{Form: turn.FormOurs, Fault: slow}, string(fault.Frame(slow))},
+		{"failed", turn.Ending{Form: turn.FormEvent, Fault: f, Events: []protocol.Event{event("response.failed", `{"type":"response.failed", "x":1}`)}}, `{"type":"response.failed", "x":1}`},
+		{"error, then failed", turn.Ending{Form: turn.FormEvent, Fault: f, Events: []protocol.Event{event("error", `{"type":"error"}`), event("response.failed", `{"type":"response.failed"}`)}}, `{"type":"response.failed"}`},
+		{"error", turn.Ending{Form: turn.FormEvent, Fault: f, Events: []protocol.Event{event("error", `{"type":"error", "code":"c"}`)}}, `{"status":502,"type":"error", "code":"c"}`},
+		{"error with a status", turn.Ending{Form: turn.FormEvent, Fault: f, Events: []protocol.Event{event("error", `{"type":"error","status":503}`)}}, `{"type":"error","status":503}`},
+		{"error with no real status", turn.Ending{Form: turn.FormEvent, Fault: f, Events: []protocol.Event{event("error", `{"type":"error","status":"failed"}`)}}, `{"type":"error","status":502}`},
+		{"error with a delay", turn.Ending{Form: turn.FormEvent, Fault: slow, Events: []protocol.Event{event("error", `{"type":"error"}`)}}, `{"status":429,"headers":{"retry-after":"3"},"type":"error"}`},
+		{"error with headers", turn.Ending{Form: turn.FormEvent, Fault: slow, Events: []protocol.Event{event("error", `{"type":"error","headers":{"retry-after":"9"}}`)}}, `{"status":429,"type":"error","headers":{"retry-after":"9"}}`},
+		{"error without a type", turn.Ending{Form: turn.FormEvent, Fault: f, Events: []protocol.Event{event("", `{"error":{}}`)}}, `{"status":502,"type":"error","error":{}}`},
+		{"no object", turn.Ending{Form: turn.FormEvent, Fault: f, Events: []protocol.Event{event("error", `"boom"`)}}, string(fault.Frame(f))},
+		{"no event", turn.Ending{Form: turn.FormEvent, Fault: f}, string(fault.Frame(f))},
+	} {
+		if got := string(failure(tt.e)); got != tt.want {
+			t.Errorf("%s: got %s, want %s", tt.name, got, tt.want)
+		}
+	}
+}
