@@ -2,9 +2,11 @@ package upstream
 
 import (
 	"bytes"
+	"compress/gzip"
 	"context"
 	"errors"
 	"io"
+	"net/http"
 	"time"
 
 	"rubicon/internal/classify"
@@ -18,17 +20,14 @@ const maxErrorBody = 64 << 10
 // what its body says.
 func (x *exchange) accept(call *Call, rightType func(string) bool) *Failed {
 	contentType := x.resp.Header.Get("Content-Type")
-	if x.resp.StatusCode == 200 && rightType(contentType) {
-		return nil
-	}
-	if !call.Stream && x.resp.StatusCode/100 == 2 && rightType(contentType) && x.resp.StatusCode != 204 {
+	good := x.resp.StatusCode == http.StatusOK || !call.Stream && x.resp.StatusCode/100 == 2 && x.resp.StatusCode != http.StatusNoContent
+	if good && rightType(contentType) {
 		return nil
 	}
 	body, err := x.errorBody()
-	if err != nil {
-		if failure, cause, cancelled := fromCause(x.ctx); cancelled && (failure == classify.ClientGone || failure == classify.TotalTimeout) {
-			return &Failed{Failure: failure, Status: x.resp.StatusCode, Executed: true, cause: cause, RequestID: requestID(x.resp.Header)}
-		}
+	failure, cause, cancelled := fromCause(x.ctx)
+	if err != nil && cancelled && cause != errSlowBody && (failure == classify.ClientGone || failure == classify.TotalTimeout) {
+		return &Failed{Failure: failure, Status: x.resp.StatusCode, Executed: true, cause: cause, RequestID: requestID(x.resp.Header)}
 	}
 	return x.refusal(call, body)
 }
@@ -36,12 +35,12 @@ func (x *exchange) accept(call *Call, rightType func(string) bool) *Failed {
 // errorBody reads an error body, bounded in bytes and in time: the status line
 // alone decides when the rest does not come.
 func (x *exchange) errorBody() ([]byte, error) {
+	t := time.AfterFunc(errorBodyTime, func() { x.cancel(errSlowBody) })
+	defer t.Stop()
 	r, err := decoded(x.resp)
 	if err != nil {
 		return nil, err
 	}
-	t := time.AfterFunc(errorBodyTime, func() { x.cancel(errClosed) })
-	defer t.Stop()
 	return io.ReadAll(io.LimitReader(r, maxErrorBody))
 }
 
@@ -90,23 +89,39 @@ func (x *exchange) whole(call *Call) (*Answer, *Failed) {
 		return nil, &Failed{Failure: f, Status: a.Status, Executed: true, RequestID: a.RequestID, cause: err}
 	}
 	r, err := decoded(x.resp)
-	if err != nil {
-		return bad(classify.BadAnswer, err)
+	if err == nil {
+		a.Body, err = io.ReadAll(io.LimitReader(r, call.MaxEvent+1))
 	}
-	a.Body, err = io.ReadAll(io.LimitReader(r, call.MaxEvent+1))
-	if failure, cause, cancelled := fromCause(x.ctx); err != nil && cancelled {
-		return bad(failure, cause)
-	}
-	if err != nil {
-		return bad(classify.ReadError, err)
-	}
-	if int64(len(a.Body)) > call.MaxEvent {
+	switch {
+	case err != nil:
+		return bad(x.bodyFailure(err))
+	case int64(len(a.Body)) > call.MaxEvent:
 		return bad(classify.BufferLimit, errors.New("answer over limits.event"))
+	case jsonscan.Valid(a.Body) && jsonscan.KindOf(a.Body) == jsonscan.KindObject:
+		return a, nil
+	case x.cutOff(a.Body):
+		return bad(classify.ReadError, io.ErrUnexpectedEOF)
 	}
-	if !jsonscan.Valid(a.Body) || jsonscan.KindOf(a.Body) != jsonscan.KindObject {
-		return bad(classify.BadAnswer, errors.New("not a JSON object"))
+	return bad(classify.BadAnswer, errors.New("not a JSON object"))
+}
+
+// bodyFailure gives the class of an error while a 2xx body was read.
+func (x *exchange) bodyFailure(err error) (classify.Failure, error) {
+	if failure, cause, cancelled := fromCause(x.ctx); cancelled {
+		return failure, cause
 	}
-	return a, nil
+	if errors.Is(err, gzip.ErrHeader) || errors.Is(err, gzip.ErrChecksum) || errors.Is(err, errEncoding) {
+		return classify.BadAnswer, err
+	}
+	return classify.ReadError, err
+}
+
+// cutOff tells whether an object that is not whole broke off: where nothing but
+// the end of the connection tells the body's end, a cut looks like one.
+func (x *exchange) cutOff(body []byte) bool {
+	body = bytes.TrimSpace(body)
+	untold := x.resp.ProtoMajor == 1 && x.resp.ContentLength < 0 && len(x.resp.TransferEncoding) == 0
+	return untold && len(body) > 0 && body[0] == '{' && body[len(body)-1] != '}'
 }
 
 // Refuse classifies a whole answer whose content turned out to be no answer of

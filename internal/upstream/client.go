@@ -3,10 +3,12 @@ package upstream
 import (
 	"bytes"
 	"context"
+	"errors"
 	"io"
 	"net/http"
 	"net/http/httptrace"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -57,6 +59,8 @@ func (c *Client) pool(ch *config.Channel) *http.Transport {
 			MaxIdleConns:           0,
 			MaxIdleConnsPerHost:    1024,
 			IdleConnTimeout:        90 * time.Second,
+			TLSHandshakeTimeout:    abandoned,
+			HTTP2:                  &http.HTTP2Config{SendPingTimeout: 30 * time.Second, PingTimeout: 15 * time.Second}, // a dead connection carries many streams
 			MaxResponseHeaderBytes: 256 << 10,
 		}
 		c.pools[key] = t
@@ -65,7 +69,8 @@ func (c *Client) pool(ch *config.Channel) *http.Transport {
 }
 
 // request builds the HTTP request. Its body cannot be rewound (GetBody nil), so
-// the transport cannot resend it.
+// the transport cannot resend it; one without a body gets one that is empty,
+// because the transport resends a GET on its own.
 func (c *Client) request(ctx context.Context, call *Call) (*http.Request, error) {
 	method := call.Method
 	if method == "" {
@@ -75,17 +80,15 @@ func (c *Client) request(ctx context.Context, call *Call) (*http.Request, error)
 	if q := query(call); q != "" {
 		target += "?" + q
 	}
-	var body io.Reader
-	if call.Body != nil {
-		body = io.NopCloser(bytes.NewReader(call.Body))
-	}
-	req, err := http.NewRequestWithContext(ctx, method, target, body)
+	req, err := http.NewRequestWithContext(ctx, method, target, io.NopCloser(bytes.NewReader(call.Body)))
 	if err != nil {
-		return nil, err
+		return nil, withoutURL(err)
 	}
 	req.ContentLength = int64(len(call.Body))
 	for k, v := range call.Header {
-		req.Header[k] = v
+		if !slices.Contains(credentialHeaders[:], k) {
+			req.Header[k] = v
+		}
 	}
 	if call.Body != nil {
 		req.Header.Set("Content-Type", "application/json")
@@ -103,17 +106,25 @@ func (c *Client) request(ctx context.Context, call *Call) (*http.Request, error)
 	return req, nil
 }
 
+// credentialHeaders never travel, whoever forwards headers: a client's
+// credential is the gateway's business, and an upstream's is set below.
+var credentialHeaders = [...]string{"Authorization", "Proxy-Authorization", "X-Api-Key", "Api-Key", "X-Goog-Api-Key", "Cookie", "Idempotency-Key"}
+
+// query is the channel's parameters, then the call's; the channel's win.
 func query(call *Call) string {
 	if len(call.Channel.Query) == 0 {
 		return call.Query
 	}
-	q := url.Values{}
+	own := url.Values{}
 	for k, v := range call.Channel.Query {
-		q.Set(k, v)
+		own.Set(k, v)
 	}
-	out := q.Encode()
-	if call.Query != "" {
-		out += "&" + call.Query
+	out := own.Encode()
+	for pair := range strings.SplitSeq(call.Query, "&") {
+		name, _, _ := strings.Cut(pair, "=")
+		if plain, err := url.QueryUnescape(name); err == nil && pair != "" && !own.Has(plain) {
+			out += "&" + pair
+		}
 	}
 	return out
 }
@@ -146,7 +157,7 @@ type exchange struct {
 
 // open sends the call and waits for the status line.
 func (c *Client) open(parent context.Context, call *Call) (*exchange, *Failed) {
-	ctx, cancel := context.WithCancelCause(parent)
+	ctx, cancel := context.WithCancelCause(limitDial(parent, call.Timers.Connect))
 	x := &exchange{ctx: ctx, cancel: cancel}
 	x.trace.start(call.Timers, call.Stream, cancel)
 	req, err := c.request(httptrace.WithClientTrace(ctx, x.trace.hooks()), call)
@@ -174,23 +185,29 @@ func (x *exchange) failed(err error) *Failed {
 		return &Failed{Failure: failure, Executed: executed, cause: cause}
 	}
 	if !x.trace.wrote() || refusedUnprocessed(err) {
-		return &Failed{Failure: classify.Connect, cause: cleanURL(err)}
+		return &Failed{Failure: classify.Connect, cause: withoutURL(err)}
 	}
-	return &Failed{Failure: classify.ReadError, Executed: true, cause: cleanURL(err)}
+	return &Failed{Failure: classify.ReadError, Executed: true, cause: withoutURL(err)}
 }
 
-// refusedUnprocessed recognises HTTP/2's promise that a request was not
-// processed. The bundled package exports no type for it.
+// unprocessed are HTTP/2's promises that a request was not processed. The
+// transport exports no types for them.
+var unprocessed = [...]string{
+	"REFUSED_STREAM",
+	"Transport received Server's graceful shutdown GOAWAY",            // a stream above the last one taken
+	"Transport received GOAWAY from server ErrCode:",                  // the first stream, and none was taken
+	"server sent GOAWAY and closed the connection; LastStreamID=0, E", // none was taken
+}
+
 func refusedUnprocessed(err error) bool {
-	s := err.Error()
-	return strings.Contains(s, "REFUSED_STREAM") || strings.Contains(s, "server sent GOAWAY and closed the connection") && strings.Contains(s, "LastStreamID=0")
+	return slices.ContainsFunc(unprocessed[:], func(s string) bool { return strings.Contains(err.Error(), s) })
 }
 
-// cleanURL unwraps *url.Error, which prints whole URLs.
-func cleanURL(err error) error {
+// withoutURL unwraps *url.Error, which prints whole URLs, keys in their query
+// included.
+func withoutURL(err error) error {
 	var u *url.Error
-	if e, ok := err.(*url.Error); ok {
-		u = e
+	if errors.As(err, &u) {
 		return u.Err
 	}
 	return err

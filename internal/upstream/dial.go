@@ -5,15 +5,46 @@ import (
 	"errors"
 	"net"
 	"net/netip"
+	"slices"
 	"sync/atomic"
 	"syscall"
+	"time"
 )
 
 // errPrivate refuses a resolved address that the channel may not reach.
 var errPrivate = errors.New("base_url resolves to a loopback, private or local address; set allow_private: true on the channel if that is meant")
 
-// shared is the carrier-grade NAT range, which netip does not call private.
-var shared = netip.MustParsePrefix("100.64.0.0/10")
+// notPublic are ranges that netip does not call private: "this network", the
+// carrier-grade NAT, protocol assignments, and the way from IPv6 to any IPv4.
+var notPublic = [...]netip.Prefix{
+	netip.MustParsePrefix("0.0.0.0/8"),
+	netip.MustParsePrefix("100.64.0.0/10"),
+	netip.MustParsePrefix("192.0.0.0/24"),
+	netip.MustParsePrefix("64:ff9b::/96"),
+	netip.MustParsePrefix("64:ff9b:1::/48"),
+}
+
+// abandoned bounds a dial and a handshake whose request has given up: the
+// transport goes on with both, because another request may want the connection.
+const abandoned = 30 * time.Second
+
+type dialLimit struct{}
+
+// limitDial tells the dialer how long a call waits for its connection. A value
+// of the context, because the transport passes nothing else on.
+func limitDial(ctx context.Context, d time.Duration) context.Context {
+	if d <= 0 {
+		return ctx
+	}
+	return context.WithValue(ctx, dialLimit{}, d)
+}
+
+func limitOf(ctx context.Context) time.Duration {
+	if d, ok := ctx.Value(dialLimit{}).(time.Duration); ok {
+		return d
+	}
+	return abandoned
+}
 
 // dialer opens connections that count what is written, and checks the resolved
 // address where the channel may not reach private ones: a name that resolves
@@ -28,6 +59,8 @@ func (c *Client) dialer(allowPrivate bool) Dial {
 		dial = d.DialContext
 	}
 	return func(ctx context.Context, network, address string) (net.Conn, error) {
+		ctx, cancel := context.WithTimeout(ctx, limitOf(ctx))
+		defer cancel()
 		conn, err := dial(ctx, network, address)
 		if err != nil {
 			return nil, err
@@ -42,23 +75,44 @@ func checkPublic(address string) error {
 		return errPrivate
 	}
 	ip := ap.Addr().Unmap()
-	if !ip.IsGlobalUnicast() || ip.IsPrivate() || ip.IsLoopback() || ip.IsLinkLocalUnicast() || shared.Contains(ip) {
+	inside := func(p netip.Prefix) bool { return p.Contains(ip.WithZone("")) }
+	if !ip.IsGlobalUnicast() || ip.IsPrivate() || ip.IsLoopback() || ip.IsLinkLocalUnicast() || slices.ContainsFunc(notPublic[:], inside) {
 		return errPrivate
 	}
 	return nil
 }
 
-// countedConn counts bytes written, so that "died before a byte was written"
-// is known.
+// countedConn knows whether anything was written, so that "died before a byte
+// was written" can be told.
 type countedConn struct {
 	net.Conn
 	written atomic.Int64
+	writing atomic.Int32
 }
 
 func (c *countedConn) Write(b []byte) (int, error) {
+	if isAlert(b) {
+		return c.Conn.Write(b)
+	}
+	c.writing.Add(1)
 	n, err := c.Conn.Write(b)
 	c.written.Add(int64(n))
+	c.writing.Add(-1)
 	return n, err
+}
+
+// wroteSince tells whether a byte may have been written since the count stood
+// at from: a write that has not returned counts.
+func (c *countedConn) wroteSince(from int64) bool {
+	return c.writing.Load() > 0 || c.written.Load() > from
+}
+
+// isAlert recognises the TLS record that says good-bye on a connection that
+// died: it is no part of a request. In TLS 1.3 it looks like data, but no
+// request fits into 24 bytes.
+func isAlert(b []byte) bool {
+	const alert, data, shortest = 21, 23, 24
+	return len(b) > 0 && (b[0] == alert || b[0] == data && len(b) <= shortest)
 }
 
 // countedOf finds the counting connection below TLS.

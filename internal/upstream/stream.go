@@ -22,16 +22,15 @@ type Stream struct {
 	x      *exchange
 	call   *Call
 	reader protocol.Reader
-	body   io.Reader
 	dec    *sse.Decoder
 	bytes  countingReader
 
-	waiting     atomic.Int64 // since when upstream is waited for, from began; or notWaiting
 	began       time.Time
-	silence     *time.Timer // first event, then idle
+	waiting     atomic.Int64 // since when upstream is waited for, from began; or notWaiting
+	opened      atomic.Bool  // an event was read
+	silence     deadlineTimer
 	firstOutput *time.Timer
 	settle      *time.Timer
-	opened      bool // an event was read
 	output      bool
 	done        bool
 }
@@ -60,8 +59,9 @@ func (c *Client) Open(ctx context.Context, call *Call, reader protocol.Reader) (
 	}
 	body, err := decoded(x.resp)
 	if err != nil {
+		failure, cause := x.bodyFailure(err)
 		s.Close()
-		return nil, &Failed{Failure: classify.BadAnswer, Status: x.resp.StatusCode, Executed: true, RequestID: s.RequestID(), cause: err}
+		return nil, &Failed{Failure: failure, Status: x.resp.StatusCode, Executed: true, RequestID: s.RequestID(), cause: cause}
 	}
 	s.bytes.r = body
 	s.dec = sse.NewDecoder(&s.bytes, int(call.MaxEvent))
@@ -73,45 +73,33 @@ func (c *Client) Open(ctx context.Context, call *Call, reader protocol.Reader) (
 // the stream has been waited for.
 func (s *Stream) watch() {
 	s.wait()
-	d := s.call.Timers.FirstEvent
-	if d <= 0 {
-		d = s.call.Timers.Idle
-	}
-	if d > 0 {
-		s.silence = time.AfterFunc(d, s.checkSilence)
+	if d := s.call.Timers.FirstEvent; d > 0 {
+		s.silence.arm(d, s.checkSilence)
 	}
 }
 
-// notWaiting is the value of waiting while nobody waits for upstream: an event
-// is being handed on, and a slow client is no silence of upstream's.
+// While nobody waits for upstream: an event is being handed on, and a slow
+// client is no silence of upstream's.
 const notWaiting = -1
 
-// wait notes that upstream is waited for from now. The lowest bit tells whether
-// an event was read yet.
-func (s *Stream) wait() {
-	at := int64(time.Since(s.began)) &^ 1
-	if s.opened {
-		at |= 1
-	}
-	s.waiting.Store(at)
-}
+// wait notes that upstream is waited for from now.
+func (s *Stream) wait() { s.waiting.Store(int64(time.Since(s.began))) }
 
 // checkSilence is the silence timer's function.
 func (s *Stream) checkSilence() {
-	at := s.waiting.Load()
-	limit, cause := s.call.Timers.Idle, errIdle
-	if at != notWaiting && at&1 == 0 {
-		limit, cause = s.call.Timers.FirstEvent, errFirstEvent
+	limit, cause := s.call.Timers.FirstEvent, errFirstEvent
+	if s.opened.Load() {
+		limit, cause = s.call.Timers.Idle, errIdle
 	}
 	if limit <= 0 {
 		return
 	}
 	left := limit
-	if at != notWaiting {
+	if at := s.waiting.Load(); at != notWaiting {
 		left = limit - (time.Since(s.began) - time.Duration(at))
 	}
 	if left > 0 {
-		s.silence.Reset(left)
+		s.silence.arm(left, s.checkSilence)
 		return
 	}
 	s.x.cancel(cause)
@@ -132,6 +120,9 @@ func (s *Stream) Next() (protocol.Event, error) {
 		return protocol.Event{}, s.ended(err)
 	}
 	ev, err := s.reader.Read(frame)
+	if err != nil && frame.Tail {
+		return protocol.Event{}, s.ended(io.EOF) // the stream broke off inside a record
+	}
 	if err != nil {
 		return protocol.Event{}, s.fail(&Failed{Failure: classify.ReadError, NotEvent: true, cause: err})
 	}
@@ -143,8 +134,10 @@ func (s *Stream) Next() (protocol.Event, error) {
 
 // note is what every event does to the deadlines.
 func (s *Stream) note(class protocol.Class) {
-	s.opened = true
 	s.waiting.Store(notWaiting)
+	if !s.opened.Swap(true) {
+		s.silence.arm(s.call.Timers.Idle, s.checkSilence)
+	}
 	if class != protocol.Lifecycle && !s.output {
 		s.output = true
 		if s.firstOutput != nil {
@@ -200,7 +193,8 @@ func (s *Stream) Bytes() int64 { return s.bytes.n }
 func (s *Stream) Cancel(cause error) { s.x.cancel(cause) }
 
 func (s *Stream) stopTimers() {
-	for _, t := range [...]*time.Timer{s.silence, s.firstOutput, s.settle} {
+	s.silence.stop()
+	for _, t := range [...]*time.Timer{s.firstOutput, s.settle} {
 		if t != nil {
 			t.Stop()
 		}
@@ -241,6 +235,8 @@ func (c *countingReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
+var errEncoding = errors.New("unknown content encoding")
+
 // decoded undoes a content encoding that nobody asked for.
 func decoded(resp *http.Response) (io.Reader, error) {
 	switch strings.ToLower(strings.TrimSpace(resp.Header.Get("Content-Encoding"))) {
@@ -249,7 +245,7 @@ func decoded(resp *http.Response) (io.Reader, error) {
 	case "gzip", "x-gzip":
 		return gzip.NewReader(resp.Body)
 	}
-	return nil, errors.New("unknown content encoding")
+	return nil, errEncoding
 }
 
 func isEventStream(contentType string) bool {

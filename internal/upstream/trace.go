@@ -17,14 +17,13 @@ type trace struct {
 	stream bool
 	cancel context.CancelCauseFunc
 
+	deadline deadlineTimer
+
 	mu       sync.Mutex
-	timer    *time.Timer
-	stopped  bool
 	conn     *countedConn
 	baseline int64
 	sent     bool // the request was written whole
 	gotConn  bool
-	opaque   bool // a connection whose bytes cannot be counted (HTTP/2 shares them)
 }
 
 func (t *trace) start(timers config.Timers, stream bool, cancel context.CancelCauseFunc) {
@@ -32,27 +31,11 @@ func (t *trace) start(timers config.Timers, stream bool, cancel context.CancelCa
 	t.arm(timers.Connect, errConnect)
 }
 
-// arm replaces the running deadline.
 func (t *trace) arm(d time.Duration, cause error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.timer != nil {
-		t.timer.Stop()
-		t.timer = nil
-	}
-	if !t.stopped && d > 0 {
-		t.timer = time.AfterFunc(d, func() { t.cancel(cause) })
-	}
+	t.deadline.arm(d, func() { t.cancel(cause) })
 }
 
-func (t *trace) stop() {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.stopped = true
-	if t.timer != nil {
-		t.timer.Stop()
-	}
-}
+func (t *trace) stop() { t.deadline.stop() }
 
 func (t *trace) hooks() *httptrace.ClientTrace {
 	return &httptrace.ClientTrace{
@@ -85,7 +68,9 @@ func (t *trace) hooks() *httptrace.ClientTrace {
 	}
 }
 
-// wrote tells whether any byte of the request may have reached the peer.
+// wrote tells whether any byte of the request may have reached the peer. On an
+// HTTP/2 connection, which others share, it says so too often and never too
+// seldom.
 func (t *trace) wrote() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -95,5 +80,5 @@ func (t *trace) wrote() bool {
 	if t.sent || t.conn == nil {
 		return true
 	}
-	return t.conn.written.Load() > t.baseline
+	return t.conn.wroteSince(t.baseline)
 }

@@ -81,6 +81,7 @@ var (
 	errFirstOutput = &deadline{classify.FirstOutputTimeout, "no output event in time"}
 	errIdle        = &deadline{classify.IdleTimeout, "the stream fell silent"}
 	errSettled     = errors.New("waited for the rest of a finished stream")
+	errSlowBody    = errors.New("an error body did not come in time")
 	errClosed      = errors.New("the attempt is over")
 	// ErrTotal is the cause that the caller's total deadline must cancel with.
 	ErrTotal error = &deadline{classify.TotalTimeout, "the request took too long"}
