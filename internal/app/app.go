@@ -34,6 +34,7 @@ import (
 	"rubicon/internal/route"
 	"rubicon/internal/state"
 	"rubicon/internal/store"
+	"rubicon/internal/telemetry"
 	"rubicon/internal/turn"
 	"rubicon/internal/upstream"
 	"rubicon/internal/wsapi"
@@ -65,6 +66,7 @@ type App struct {
 	health   *health.Registry
 	keeper   *keep.Keeper
 	alerts   *alert.Book
+	metrics  *telemetry.Metrics
 	upstream *upstream.Client
 	engine   *turn.Engine
 
@@ -125,6 +127,8 @@ func (a *App) open(ctx context.Context) (err error) {
 	a.journal = journal.New(a.db, time.Now)
 	a.states = state.New(a.db, time.Now)
 	a.books = meter.NewBooks(a.db, a.ledger, a.journal, a.states, time.Now)
+	a.metrics = a.newMetrics()
+	a.books.Watch(a.metrics.Booked)
 	if err := a.openHealth(ctx, ids); err != nil {
 		return err
 	}
@@ -133,7 +137,7 @@ func (a *App) open(ctx context.Context) (err error) {
 		return fmt.Errorf("resolving what the last run left open: %w", err)
 	}
 	a.engine = &turn.Engine{Config: a.Config, Health: a.health, Upstream: a.upstream, Books: a.books, States: a.states,
-		Learner: meter.NewLearner(), Choose: a.opts.Choose, Random: a.opts.Random, Log: a.log, Node: node}
+		Learner: meter.NewLearner(), Choose: a.opts.Choose, Random: a.opts.Random, Observe: a.metrics, Log: a.log, Node: node}
 	return a.listen(ids)
 }
 

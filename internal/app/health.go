@@ -19,7 +19,8 @@ const node = "local"
 
 // openHealth makes the registry and gives it back what the last run knew.
 func (a *App) openHealth(ctx context.Context, ids *ident.Source) (err error) {
-	a.alerts, err = alert.Open(ctx, alert.Options{DB: a.db, IDs: ids, Log: a.log, Target: a.alertTarget, Dial: alert.Dial(a.opts.Dial)})
+	a.alerts, err = alert.Open(ctx, alert.Options{DB: a.db, IDs: ids, Log: a.log, Target: a.alertTarget, Dial: alert.Dial(a.opts.Dial),
+		Raised: func(k alert.Kind) { a.metrics.Alerted(string(k)) }})
 	if err != nil {
 		return err
 	}
@@ -42,6 +43,7 @@ func (a *App) alertTarget() alert.Target {
 // with a secret. It is called in the middle of requests and waits for nothing.
 func (a *App) heard(e health.Event) {
 	a.keeper.Changed()
+	a.metrics.Heard(e)
 	if kind := alert.Kind(e.Kind); alert.Known(kind) {
 		a.alerts.Raise(alert.Event{Kind: kind, At: e.At, Channel: e.Channel, Credential: e.Credential, Model: e.UpstreamModel,
 			Reason: e.Reason, Actor: e.Actor, Until: e.Until})

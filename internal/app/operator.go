@@ -21,14 +21,16 @@ func (a *App) adminHandler(ids *ident.Source) http.Handler {
 	cfg := a.Config()
 	op := operator{a}
 	return admin.New(admin.Deps{Token: cfg.Admin.Token, Accounts: a.accounts, Ledger: a.ledger, Journal: a.journal,
-		Channels: op, Planner: op, Alerts: op, IDs: ids, Log: a.log, Profiling: cfg.Admin.Profiling, Version: a.opts.Version})
+		Channels: op, Planner: op, Alerts: op, Metrics: a.metrics.Handler(), IDs: ids, Log: a.log, Profiling: cfg.Admin.Profiling, Version: a.opts.Version})
 }
 
 // operator is what the admin API sees of channels.
 type operator struct{ *App }
 
 // Channels gives one row per channel and public model.
-func (o operator) Channels(context.Context) ([]admin.Channel, error) {
+func (o operator) Channels(context.Context) ([]admin.Channel, error) { return o.rows(), nil }
+
+func (o operator) rows() []admin.Channel {
 	cfg := o.Config()
 	var out []admin.Channel
 	for i := range cfg.Models {
@@ -49,7 +51,7 @@ func (o operator) Channels(context.Context) ([]admin.Channel, error) {
 			out = append(out, row)
 		}
 	}
-	return out, nil
+	return out
 }
 
 func moment(t time.Time) *time.Time {

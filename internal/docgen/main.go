@@ -27,6 +27,7 @@ func pages() []page {
 		{"replay.md", replayPage()},
 		{"errors.md", errorsPage()},
 		{"health.md", healthPage()},
+		{"metrics.md", metricsPage()},
 	}
 }
 

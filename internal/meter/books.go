@@ -3,6 +3,7 @@ package meter
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"time"
 
 	"rubicon/internal/journal"
@@ -20,6 +21,38 @@ type Books struct {
 	state   *state.States
 	now     func() time.Time
 	board   board
+	watch   Watcher
+}
+
+// Watcher is told of every operation that a request waits for: hold, settle,
+// release, record (one without money) or reject; ok, refused or failed.
+type Watcher func(operation, result string, took time.Duration)
+
+// Watch sets who is told, before anything is written.
+func (b *Books) Watch(w Watcher) { b.watch = w }
+
+// watched tells the watcher of an operation that ends.
+func (b *Books) watched(operation string, began time.Time, err *error) {
+	if b.watch == nil {
+		return
+	}
+	result := "ok"
+	var short *ledger.Insufficient
+	switch {
+	case errors.As(*err, &short):
+		result = "refused"
+	case *err != nil:
+		result = "failed"
+	}
+	b.watch(operation, result, b.now().Sub(began))
+}
+
+// operation names what happens to the money of a request.
+func operation(free bool, withMoney string) string {
+	if free {
+		return "record"
+	}
+	return withMoney
 }
 
 // NewBooks joins the packages that own the tables.
@@ -45,7 +78,8 @@ type Billing struct {
 
 // Open makes the charge hold and begins the record; both are durable when it
 // returns. It refuses with *ledger.Insufficient.
-func (b *Books) Open(ctx context.Context, o Opening) error {
+func (b *Books) Open(ctx context.Context, o Opening) (err error) {
+	defer b.watched(operation(o.Free, "hold"), b.now(), &err)
 	o.Billing.Held, o.Billing.Free = o.Held, o.Free
 	raw, err := json.Marshal(o.Billing)
 	if err != nil {
@@ -69,7 +103,8 @@ func (b *Books) Open(ctx context.Context, o Opening) error {
 }
 
 // Reject records a request that was refused before its first attempt.
-func (b *Books) Reject(ctx context.Context, r journal.Record) error {
+func (b *Books) Reject(ctx context.Context, r journal.Record) (err error) {
+	defer b.watched("reject", b.now(), &err)
 	return b.db.Write(ctx, func(tx *store.Tx) error { return b.journal.Reject(tx, r) })
 }
 
@@ -85,7 +120,12 @@ type Closing struct {
 // Close settles or releases the hold, books the costs, writes the final record
 // and remembers the answer's ids, in one transaction; it is durable when it
 // returns.
-func (b *Books) Close(ctx context.Context, c Closing) error {
+func (b *Books) Close(ctx context.Context, c Closing) (err error) {
+	ends := "release"
+	if c.Bill.Charged {
+		ends = "settle"
+	}
+	defer b.watched(operation(c.Free, ends), b.now(), &err)
 	record, err := b.journal.Prepare(c.Record)
 	if err != nil {
 		return err

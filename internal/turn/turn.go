@@ -48,8 +48,11 @@ type Engine struct {
 	Node     string
 }
 
-// Observer is told of every request's end and of every attempt, for metrics.
+// Observer is told of requests, for metrics.
 type Observer interface {
+	// Started is told of a request that begins to run; ended is called once.
+	Started(s journal.Surface) (ended func())
+	// Finished is told of every request that ended, refused ones included.
 	Finished(r *journal.Record)
 }
 
@@ -131,6 +134,9 @@ type turn struct {
 
 // Run serves the request. It returns when the client has been shown the end.
 func (e *Engine) Run(ctx context.Context, req *Request, sink Sink) Result {
+	if e.Observe != nil {
+		defer e.Observe.Started(req.Surface)()
+	}
 	t := e.begin(ctx, req, sink)
 	defer t.end()
 	if f := t.admit(); f != nil {
