@@ -27,6 +27,12 @@ func TestScenarios(t *testing.T) {
 			t.Parallel()
 			compare(t, s.Name, r.Run(t, s, false))
 		})
+		if s.Streams() {
+			t.Run(s.Name+".ws", func(t *testing.T) {
+				t.Parallel()
+				compare(t, s.Name+".ws", r.Run(t, s, true))
+			})
+		}
 	}
 }
 

@@ -25,8 +25,10 @@ const (
 )
 
 var surfaces = map[string]surface{
-	surfaceResponses: {"/v1/responses", object{{"model", publicName}, {"input", "Hi"}, {"stream", true}, {"store", false}}},
-	surfaceSocket:    {"/v1/responses", object{{"model", publicName}, {"input", "Hi"}, {"store", false}}},
+	// pad, a field that nobody knows, makes a request and its WebSocket twin
+	// equally long, so that what is estimated from their length is the same.
+	surfaceResponses: {"/v1/responses", object{{"model", publicName}, {"input", "Hi"}, {"stream", true}, {"store", false}, {"pad", "-----------"}}},
+	surfaceSocket:    {"/v1/responses", object{{"model", publicName}, {"input", "Hi"}, {"store", false}, {"pad", ""}}},
 	"compact":        {"/v1/responses/compact", object{{"model", publicName}, {"input", "Hi"}}},
 	"input_tokens":   {"/v1/responses/input_tokens", object{{"model", publicName}, {"input", "Hi"}}},
 	"chat":           {"/v1/chat/completions", object{{"model", publicName}, {"messages", hi}, {"stream", true}}},
@@ -51,6 +53,7 @@ type exchange struct {
 	whole   []byte // the body of an answer that is no stream
 	ended   string // whole, broken, left, refused
 	endedAt time.Time
+	closed  string // WebSocket: the code with which the connection was closed
 	id      string // the gateway's
 }
 

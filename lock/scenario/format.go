@@ -83,6 +83,7 @@ type Request struct {
 	Pad      int               `yaml:"pad"`  // input of so many bytes
 	Leave    *Leave            `yaml:"leave"`
 	Socket   string            `yaml:"socket"` // WebSocket: requests with the same word share a connection
+	Binary   bool              `yaml:"binary"` // WebSocket: in a binary frame
 	Expect   Expect            `yaml:"expect"`
 }
 

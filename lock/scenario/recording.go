@@ -36,6 +36,7 @@ type (
 		Body     json.RawMessage   `json:"body,omitempty"`
 		Ended    string            `json:"ended"`
 		EndedAt  string            `json:"ended_at"`
+		Closed   string            `json:"closed,omitempty"`
 		Money    []transactionOf   `json:"money,omitempty"`
 		Record   json.RawMessage   `json:"record,omitempty"`
 	}
@@ -107,7 +108,7 @@ func (v *seen) recording() ([]byte, error) {
 
 func (v *seen) request(r *requestSeen) requestOf {
 	out := requestOf{Request: r.req.Name, Customer: r.req.Customer, Call: r.path, Sent: v.at(r.sent), Status: r.status,
-		Headers: kept(r.header, "date", "content-length"), Ended: r.ended, EndedAt: v.at(r.endedAt), Money: v.entries(r.money), Record: r.raw}
+		Headers: kept(r.header, "date", "content-length"), Ended: r.ended, EndedAt: v.at(r.endedAt), Closed: r.closed, Money: v.entries(r.money), Record: r.raw}
 	for i := range r.events {
 		e := &r.events[i]
 		out.Events = append(out.Events, eventOf{At: v.at(e.at), Event: e.name, Comment: e.comment, Rest: e.rest, Data: asJSON(e.data)})

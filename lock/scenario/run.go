@@ -63,6 +63,7 @@ func (r *Runner) Run(t *testing.T, s *Scenario, ws bool) []byte {
 			t.Errorf("gathering: %v", err)
 			return
 		}
+		seen.twin = ws
 		for _, wrong := range append(seen.broken(), seen.unexpected()...) {
 			t.Error(wrong)
 		}

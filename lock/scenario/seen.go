@@ -19,6 +19,7 @@ import (
 // seen is all that came of a scenario.
 type seen struct {
 	s        *Scenario
+	twin     bool // over WebSocket instead of HTTP
 	t0       time.Time
 	requests []requestSeen
 	calls    []callSeen

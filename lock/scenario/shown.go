@@ -69,24 +69,27 @@ func (x *exchange) text() string {
 	return b.String()
 }
 
-// errorShown is the error object that the client reads: of an error body, the
-// last failure event, or the failed response.
+// errorShown is the error object that the client reads: of an error body or
+// event, else of the failed response, which has fewer members.
 func (x *exchange) errorShown() json.RawMessage {
 	bodies := [][]byte{x.whole}
 	for i := range x.events {
 		bodies = append(bodies, []byte(x.events[i].data))
 	}
-	var found json.RawMessage
+	var found, failed json.RawMessage
 	for _, body := range bodies {
 		t := tell(body)
 		switch {
-		case t.Response != nil && isObject(t.Response.Error):
-			found = t.Response.Error
 		case isObject(t.Error):
 			found = t.Error
 		case t.Type == "error":
 			found = body // flat
+		case t.Response != nil && isObject(t.Response.Error):
+			failed = t.Response.Error
 		}
+	}
+	if found == nil {
+		return failed
 	}
 	return found
 }

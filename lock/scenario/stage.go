@@ -46,7 +46,7 @@ type stage struct {
 	customers map[string]*customer
 	calls     []*exchange // clients' calls, in the order of the file
 	admin     []AdminCall
-	pending   map[string]chan struct{}
+	sockets   map[string]*socket
 }
 
 // provider is one scripted upstream host.
@@ -69,8 +69,7 @@ type customer struct{ name, id, key, secret string }
 
 func newStage(t *testing.T, s *Scenario, dir string, empty []byte) *stage {
 	seed := rand.New(rand.NewPCG(1, 2))
-	st := &stage{t: t, s: s, dir: dir, empty: empty, t0: time.Now(), net: memnet.New(), journal: &eventLog{}, customers: map[string]*customer{},
-		pending: map[string]chan struct{}{}, random: locked(seed.Float64)}
+	st := &stage{t: t, s: s, dir: dir, empty: empty, t0: time.Now(), net: memnet.New(), journal: &eventLog{}, customers: map[string]*customer{}, random: locked(seed.Float64)}
 	st.ids = rand.NewChaCha8([32]byte{'l', 'o', 'c', 'k'})
 	st.ctx, st.stop = context.WithCancel(context.Background())
 	return st
@@ -185,6 +184,7 @@ func (st *stage) serve() error {
 
 // close ends everything; nothing of the scenario runs afterwards.
 func (st *stage) close() {
+	st.closeSockets()
 	if st.gateway != nil {
 		st.gateway.stop()
 		if err := <-st.gateway.done; err != nil {

@@ -1,0 +1,182 @@
+package lock
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/goccy/go-yaml"
+	"github.com/google/go-cmp/cmp"
+
+	"rubicon/lock/scenario"
+)
+
+// node is JSON as Go reads it.
+type node = map[string]any
+
+// TestTwins compares each WebSocket twin with its scenario over HTTP, field by
+// field, apart from what twins.yaml lists. It reads recordings, which
+// TestScenarios holds against the behaviour.
+func TestTwins(t *testing.T) {
+	all, err := scenario.LoadAll("scenarios")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range all {
+		if !s.Streams() {
+			continue
+		}
+		t.Run(s.Name, func(t *testing.T) {
+			a, b := load(t, s.Name), load(t, s.Name+".ws")
+			if diff := cmp.Diff(level(a), level(b)); diff != "" {
+				t.Errorf("over HTTP (-) and over WebSocket (+) it is not the same:\n%s", diff)
+			}
+		})
+	}
+}
+
+func load(t *testing.T, name string) node {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join("recordings", name+".json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var v node
+	if err := json.Unmarshal(data, &v); err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+// differences are the ways in which the two may differ, each taken away from
+// both sides. The keys are those of twins.yaml.
+var differences = map[string]func(recording, request node){
+	"surface": func(_, r node) {
+		delete(r, "call")
+		if rec, ok := r["record"].(node); ok {
+			delete(rec, "surface")
+		}
+	},
+	"head": func(_, r node) {
+		if status, _ := r["status"].(float64); status < 400 {
+			delete(r, "status")
+		}
+	},
+	"names":   func(_, r node) { r["events"] = slices.DeleteFunc(events(r), unnamed) },
+	"refusal": func(_, r node) { refusal(r) },
+	"ending":  func(_, r node) { ending(r) },
+	"order":   func(node, node) {}, // objects are compared whatever their order
+	"pad": func(v, _ node) {
+		for _, c := range list(v, "upstream") {
+			if body, ok := c["body"].(node); ok {
+				delete(body, "pad")
+			}
+		}
+	},
+}
+
+// level takes from a recording what may differ.
+func level(v node) node {
+	for _, r := range list(v, "requests") {
+		for _, name := range []string{"surface", "head", "names", "refusal", "ending", "order", "pad"} {
+			differences[name](v, r)
+		}
+		delete(r, "headers")
+	}
+	return v
+}
+
+func unnamed(e node) bool {
+	delete(e, "event")
+	delete(e, "comment")
+	return e["data"] == nil
+}
+
+// refusal makes an error frame of a status with an error body.
+func refusal(r node) {
+	body, _ := r["body"].(node)
+	status, refused := r["status"]
+	delete(r, "status")
+	if !refused {
+		return
+	}
+	delete(r, "body")
+	r["events"] = []node{{"at": r["ended_at"], "data": node{"type": "error", "status": status, "error": body["error"]}}}
+}
+
+// ending makes one failure of the events at the end that tell of one: where the
+// gateway's own words are among them, these; else the code.
+func ending(r node) {
+	all := events(r)
+	failure := node{}
+	for len(all) > 0 {
+		last := all[len(all)-1]
+		data, _ := last["data"].(node)
+		inner, _ := data["error"].(node)
+		switch data["type"] {
+		case "error":
+		case "response.failed":
+			resp, _ := data["response"].(node)
+			inner, _ = resp["error"].(node)
+		default:
+			inner = nil
+			data = nil
+		}
+		if data == nil {
+			break
+		}
+		failure["at"] = last["at"]
+		if inner["request_id"] != nil {
+			failure["error"] = inner
+		}
+		if failure["code"] == nil {
+			failure["code"] = inner["code"]
+		}
+		all = all[:len(all)-1]
+	}
+	r["events"] = all
+	if len(failure) > 0 {
+		r["failure"] = failure
+	}
+}
+
+func list(v node, key string) (out []node) {
+	items, _ := v[key].([]any)
+	for _, item := range items {
+		if n, ok := item.(node); ok {
+			out = append(out, n)
+		}
+	}
+	return out
+}
+
+func events(r node) []node {
+	if all, ok := r["events"].([]node); ok {
+		return all
+	}
+	return list(r, "events")
+}
+
+// TestTwinsAreExplained: each difference has its reason, and no reason is idle.
+func TestTwinsAreExplained(t *testing.T) {
+	data, err := os.ReadFile("twins.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	reasons := map[string]string{}
+	if err := yaml.UnmarshalWithOptions(data, &reasons, yaml.Strict()); err != nil {
+		t.Fatal(err)
+	}
+	for name := range differences {
+		if reasons[name] == "" {
+			t.Errorf("twins.yaml does not explain %q", name)
+		}
+	}
+	for name := range reasons {
+		if differences[name] == nil {
+			t.Errorf("twins.yaml explains %q, which is no difference", name)
+		}
+	}
+}
