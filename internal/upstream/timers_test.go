@@ -69,7 +69,7 @@ func TestDeadlines(t *testing.T) {
 			}
 		}), types: strings.Repeat("o", 59), want: classify.TotalTimeout, at: 30 * time.Minute},
 		{name: "usage after the finish reason is awaited for a second", protocol: config.ProtocolChat,
-			script: then(chunk("data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"x\"}}]}\n\n" +
+			script: says(streamHead + chunk("data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"x\"}}]}\n\n"+
 				"data: {\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"stop\"}]}\n\n")), types: "oo", at: time.Second},
 		{name: "response.failed after error is awaited for a second",
 			script: then(chunk("data: {\"type\":\"error\",\"code\":\"server_error\",\"message\":\"x\"}\n\n")), types: "f", at: time.Second},

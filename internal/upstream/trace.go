@@ -22,7 +22,6 @@ type trace struct {
 	mu       sync.Mutex
 	conn     *countedConn
 	baseline int64
-	sent     bool // the request was written whole
 	gotConn  bool
 }
 
@@ -54,14 +53,10 @@ func (t *trace) hooks() *httptrace.ClientTrace {
 				t.arm(0, nil)
 			}
 		},
+		// Called when the request is in the transport's buffer: it says nothing
+		// about the wire, so whether bytes went out is counted there.
 		WroteRequest: func(info httptrace.WroteRequestInfo) {
-			if info.Err != nil {
-				return
-			}
-			t.mu.Lock()
-			t.sent = true
-			t.mu.Unlock()
-			if t.stream {
+			if info.Err == nil && t.stream {
 				t.arm(t.timers.Headers, errHeaders)
 			}
 		},
@@ -77,8 +72,5 @@ func (t *trace) wrote() bool {
 	if !t.gotConn {
 		return false
 	}
-	if t.sent || t.conn == nil {
-		return true
-	}
-	return t.conn.wroteSince(t.baseline)
+	return t.conn == nil || t.conn.wroteSince(t.baseline)
 }

@@ -1,0 +1,4 @@
+package upstream
+
+// CheckPublic is the check of a resolved address.
+var CheckPublic = checkPublic
