@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"rubicon/internal/classify"
@@ -56,11 +57,6 @@ func TestStreamFailures(t *testing.T) {
 		{name: "an empty stream", script: cuts(eventStream("")), want: classify.ReadError, executed: true},
 		{name: "nothing but heartbeats", script: cuts(eventStream(": ping\n\n")), types: "h", want: classify.ReadError, executed: true},
 		{name: "a clean end after lifecycle", script: cuts(eventStream(created)), types: "l", want: classify.ReadError, executed: true},
-		{name: "a reset after output", script: func(c net.Conn, _ int) {
-			write(c, streamHead+chunk(created+delta))
-			time.Sleep(50 * time.Millisecond) // a reset overtakes what was not read yet
-			resets(c)
-		}, types: "lo", want: classify.ReadError, executed: true},
 		{name: "a chunked body without its end", script: cuts(streamHead + chunk(created+delta)), types: "lo", want: classify.ReadError, executed: true},
 		{name: "a cut inside the last record", script: cuts(eventStream(created + delta[:30])), types: "l", want: classify.ReadError, executed: true,
 			check: func(f *upstream.Failed) bool { return !f.NotEvent }},
@@ -125,6 +121,24 @@ func TestStreamFailures(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestResetAfterOutput waits before the reset, which would overtake what was
+// not read yet.
+func TestResetAfterOutput(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		cl, p, address := bubble(t, func(c net.Conn, _ int) {
+			write(c, streamHead+chunk(created+delta))
+			time.Sleep(time.Second)
+			resets(c)
+		})
+		got := run(t.Context(), cl, to(address))
+		expect(t, got.failed, classify.ReadError, true)
+		if got.types != "lo" || got.took != time.Second {
+			t.Errorf("events %q after %v", got.types, got.took)
+		}
+		p.stop()
+	})
 }
 
 // TestAnswers: the same for answers that are not streamed.
@@ -218,8 +232,6 @@ func TestNoConnection(t *testing.T) {
 	got = run(t.Context(), client(t, nil), call)
 	expect(t, got.failed, classify.Connect, false)
 
-	plain := overTCP(t, says(""))
-	plain.script = nil
 	call = to("x")
 	call.Channel.BaseURL = "http://bad host"
 	call.Channel.Query = config.SecretMap{"key": "secret-key"}

@@ -215,7 +215,7 @@ func TestNoResend(t *testing.T) {
 			}
 			_, failed := cl.Do(t.Context(), call)
 			expect(t, failed, classify.ReadError, true)
-			time.Sleep(20 * time.Millisecond)
+			p.stop()
 			if requests, _ := p.got(); len(requests) != 2 {
 				t.Errorf("the peer saw %d requests, want 2", len(requests))
 			}
