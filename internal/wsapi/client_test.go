@@ -142,14 +142,18 @@ func (c *client) read() (frame, error) {
 	if err != nil {
 		return frame{}, err
 	}
-	f := frame{raw: string(b)}
 	if typ != websocket.MessageText {
 		c.t.Errorf("a frame of type %v", typ)
 	}
+	return parse(c.t, b), nil
+}
+
+func parse(t *testing.T, b []byte) frame {
+	f := frame{raw: string(b)}
 	if err := json.Unmarshal(b, &f); err != nil {
-		c.t.Errorf("a frame that is no JSON: %s", b)
+		t.Errorf("a frame that is no JSON: %s", b)
 	}
-	return f, nil
+	return f
 }
 
 func (c *client) next() frame {

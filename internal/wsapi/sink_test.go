@@ -12,7 +12,9 @@ import (
 func TestFailureFrames(t *testing.T) {
 	f := &fault.Error{Code: "c", Status: 502, Type: "server_error", Message: "m"}
 	slow := &fault.Error{Code: "c", Status: 429, Type: "rate_limit_error", Message: "m", RetryAfter: 2500 * time.Millisecond}
-	event := func(typ, data string) protocol.Event { return protocol.Event{Class: protocol.Failure, Type: typ, Data: []byte(data)} }
+	event := func(typ, data string) protocol.Event {
+		return protocol.Event{Class: protocol.Failure, Type: typ, Data: []byte(data)}
+	}
 	for _, tt := range []struct {
 		name string
 		e    turn.Ending
