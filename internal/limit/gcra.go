@@ -1,0 +1,94 @@
+package limit
+
+import (
+	"math/bits"
+	"time"
+)
+
+// minute is what a rate limit counts in; it is also the burst: a key that
+// rested may use a whole minute's worth at once.
+const minute = time.Minute
+
+// bucket is one rate limit of one key, after the generic cell rate algorithm:
+// all it keeps is the moment at which everything used will have been earned
+// back. The zero value is a rested one.
+type bucket struct {
+	limit int64     // per minute, under which until was computed
+	until time.Time // the theoretical arrival time
+}
+
+// debt is what has been used and is not earned back yet, as time.
+func (b bucket) debt(now time.Time) time.Duration { return max(b.until.Sub(now), 0) }
+
+// under is the bucket under another limit: what was used stays used, in units
+// and not as a part, so that a raised limit is felt at once.
+func (b bucket) under(limit int64, now time.Time) bucket {
+	if b.limit == limit || b.limit == 0 {
+		return bucket{limit, b.until}
+	}
+	return bucket{limit, now.Add(min(worth(units(b.debt(now), b.limit), limit), minute))}
+}
+
+// decision is what spend says.
+type decision struct {
+	ok    bool
+	never bool          // cost is above the limit itself
+	after time.Duration // not ok: when the same cost would be
+	next  bucket        // ok: the bucket afterwards
+}
+
+// spend asks for cost units. A cost of 0 asks whether anything is left at all
+// only if the debt is above a whole minute.
+func (b bucket) spend(now time.Time, cost int64) decision {
+	if cost > b.limit {
+		return decision{never: true}
+	}
+	debt := b.debt(now) + worth(cost, b.limit)
+	if debt > minute {
+		return decision{after: debt - minute}
+	}
+	return decision{ok: true, next: bucket{b.limit, now.Add(debt)}}
+}
+
+// correct adds units that were used beyond what was asked for, or gives back
+// what was not used, if negative.
+func (b bucket) correct(now time.Time, more int64) bucket {
+	if more >= 0 {
+		return bucket{b.limit, now.Add(b.debt(now) + worth(more, b.limit))}
+	}
+	return bucket{b.limit, b.until.Add(-worth(-more, b.limit))}
+}
+
+// window shows the bucket.
+func (b bucket) window(now time.Time) Window {
+	debt := b.debt(now)
+	return Window{Limit: b.limit, Remaining: units(max(minute-debt, 0), b.limit), Reset: debt}
+}
+
+// longest bounds a debt: far more than any request can leave behind, far less
+// than what times can add up.
+const longest = 30 * 24 * time.Hour
+
+// worth is how long cost units take to be earned, rounded up so that a minute
+// never earns more than the limit.
+func worth(cost, limit int64) time.Duration {
+	hi, lo := bits.Mul64(uint64(cost), uint64(minute))
+	if hi >= uint64(limit) {
+		return longest
+	}
+	quotient, rest := bits.Div64(hi, lo, uint64(limit))
+	if rest > 0 {
+		quotient++
+	}
+	return time.Duration(min(quotient, uint64(longest)))
+}
+
+// units is how many whole units a stretch of time is worth.
+func units(d time.Duration, limit int64) int64 {
+	hi, lo := bits.Mul64(uint64(d), uint64(limit))
+	if hi >= uint64(minute) {
+		return int64(^uint64(0) >> 1)
+	}
+	quotient, _ := bits.Div64(hi, lo, uint64(minute))
+	return int64(min(quotient, ^uint64(0)>>1))
+}
