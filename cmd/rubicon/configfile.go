@@ -36,18 +36,24 @@ func (f configFlag) path() (string, error) {
 
 // load reads the configuration. Its error is one line, whatever is wrong.
 func (f configFlag) load(sh *shell) (*config.Config, error) {
-	path, err := f.path()
-	if err != nil {
-		return nil, err
+	cfg, _, _, err := f.loadFiles(sh)
+	return cfg, err
+}
+
+// loadFiles is load that also tells where it was read from: the file, and all
+// files that it is made of.
+func (f configFlag) loadFiles(sh *shell) (cfg *config.Config, path string, files []string, err error) {
+	if path, err = f.path(); err != nil {
+		return nil, "", nil, err
 	}
-	cfg, err := config.Load(path, sh.env)
+	cfg, files, err = config.LoadFiles(path, sh.env)
 	if invalid := (*config.Invalid)(nil); errors.As(err, &invalid) && len(invalid.Problems) > 0 {
 		first := invalid.Problems[0].String()
 		if len(invalid.Problems) == 1 {
-			return nil, fmt.Errorf("%s is not valid: %s", path, first)
+			return nil, "", nil, fmt.Errorf("%s is not valid: %s", path, first)
 		}
-		return nil, fmt.Errorf("%s has %d problems, the first: %s; `rubicon check -c %s` shows all",
+		return nil, "", nil, fmt.Errorf("%s has %d problems, the first: %s; `rubicon check -c %s` shows all",
 			path, len(invalid.Problems), first, path)
 	}
-	return cfg, err
+	return cfg, path, files, err
 }

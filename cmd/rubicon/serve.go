@@ -3,8 +3,12 @@ package main
 import (
 	"context"
 	"log/slog"
+	"os"
+	"os/signal"
+	"syscall"
 
 	"rubicon/internal/app"
+	"rubicon/internal/config"
 )
 
 // serveCmd runs the gateway.
@@ -14,7 +18,7 @@ type serveCmd struct {
 }
 
 func (c *serveCmd) Run(ctx context.Context, sh *shell) error {
-	cfg, err := c.load(sh)
+	cfg, path, files, err := c.loadFiles(sh)
 	if err != nil {
 		return err
 	}
@@ -26,7 +30,11 @@ func (c *serveCmd) Run(ctx context.Context, sh *shell) error {
 	for _, w := range cfg.Warnings() {
 		log.Warn("configuration", "path", w.Path, "problem", w.Message)
 	}
-	a, err := app.New(ctx, cfg, app.Options{Version: buildInfo().Version, Log: log})
+	hangup := make(chan os.Signal, 1)
+	signal.Notify(hangup, syscall.SIGHUP)
+	defer signal.Stop(hangup)
+	load := func() (*config.Config, []string, error) { return config.LoadFiles(path, sh.env) }
+	a, err := app.New(ctx, cfg, app.Options{Version: buildInfo().Version, Log: log, Source: app.Source{Load: load, Files: files, Hangup: hangup}})
 	if err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ package app
 import (
 	"context"
 	"crypto/rand"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -49,6 +50,7 @@ type Options struct {
 	Rand    io.Reader      // for ids and keys
 	Random  func() float64 // for choices by weight
 	Choose  turn.Chooser
+	Source  Source // of the configuration
 }
 
 // App is one gateway.
@@ -56,6 +58,11 @@ type App struct {
 	opts Options
 	cfg  atomic.Pointer[config.Config]
 	log  *slog.Logger
+	ids  *ident.Source
+
+	reloading   sync.Mutex
+	certificate atomic.Pointer[tls.Certificate] // of the client listener
+	adminAPI    atomic.Pointer[http.Handler]
 
 	db       *store.DB
 	accounts *account.Accounts
@@ -121,7 +128,8 @@ func (a *App) open(ctx context.Context) (err error) {
 	if err := a.db.Migrate(ctx); err != nil {
 		return fmt.Errorf("migrating the database: %w", err)
 	}
-	ids := ident.New(a.opts.Rand, time.Now)
+	a.ids = ident.New(a.opts.Rand, time.Now)
+	ids := a.ids
 	a.accounts = account.New(a.db, ids, time.Now)
 	a.ledger = ledger.New(a.db, ids, time.Now)
 	a.journal = journal.New(a.db, time.Now)
@@ -138,7 +146,7 @@ func (a *App) open(ctx context.Context) (err error) {
 	}
 	a.engine = &turn.Engine{Config: a.Config, Health: a.health, Upstream: a.upstream, Books: a.books, States: a.states,
 		Learner: meter.NewLearner(), Choose: a.opts.Choose, Random: a.opts.Random, Observe: a.metrics, Log: a.log, Node: node}
-	return a.listen(ids)
+	return a.listen()
 }
 
 // recover resolves the requests that a crash interrupted.
@@ -167,8 +175,13 @@ func (a *App) recover(ctx context.Context) error {
 }
 
 // listen opens both listeners and builds their servers.
-func (a *App) listen(ids *ident.Source) (err error) {
-	cfg := a.Config()
+func (a *App) listen() (err error) {
+	cfg, ids := a.Config(), a.ids
+	certificate, err := readCertificate(cfg.TLS)
+	if err != nil {
+		return err
+	}
+	a.certificate.Store(certificate)
 	if a.client, err = a.opts.Listen("tcp", cfg.Listen); err != nil {
 		return fmt.Errorf("listening for clients; check listen: %w", err)
 	}
@@ -179,10 +192,12 @@ func (a *App) listen(ids *ident.Source) (err error) {
 	a.connections = cancel
 	a.sockets = a.socketHandler(ids)
 	handler := httpapi.New(httpapi.Deps{Config: a.Config, Engine: a.engine, Accounts: a.accounts, Ledger: a.ledger, Journal: a.journal,
-		States: a.states, DB: a.db, Upstream: a.upstream, IDs: ids, Log: a.log, Ready: a.isReady, Socket: a.sockets}, surfaces())
+		States: a.states, DB: a.db, Upstream: a.upstream, IDs: ids, Log: a.log, Ready: a.isReady,
+		Version: func() string { return a.Config().Version() }, Socket: a.sockets}, surfaces())
 	a.clientHTTP = &http.Server{Handler: handler, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
 		BaseContext: func(net.Listener) context.Context { return base }, ErrorLog: slog.NewLogLogger(a.log.Handler(), slog.LevelDebug)}
-	a.adminHTTP = &http.Server{Handler: a.adminHandler(ids), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute,
+	a.serveAdmin()
+	a.adminHTTP = &http.Server{Handler: http.HandlerFunc(a.currentAdmin), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute,
 		ErrorLog: slog.NewLogLogger(a.log.Handler(), slog.LevelDebug)}
 	return nil
 }
@@ -220,6 +235,7 @@ func (a *App) Run(ctx context.Context) error {
 	start("alerts", func() error { return a.alerts.Run(background) })
 	start("keeping health", func() error { return a.keeper.Run(background) })
 	start("credential re-checks", func() error { return a.health.RunRechecks(background, a.recheck) })
+	start("configuration", func() error { return a.follow(background) })
 	start("housekeeping", func() error { return a.housekeep(background) })
 	start("client API", func() error { return a.serveClients() })
 	start("admin API", func() error { return a.adminHTTP.Serve(a.admin) })
@@ -236,8 +252,9 @@ func (a *App) Run(ctx context.Context) error {
 }
 
 func (a *App) serveClients() error {
-	if tls := a.Config().TLS; tls.Enabled() {
-		return a.clientHTTP.ServeTLS(a.client, tls.Cert, tls.Key)
+	if a.Config().TLS.Enabled() {
+		a.clientHTTP.TLSConfig = a.tlsConfig()
+		return a.clientHTTP.ServeTLS(a.client, "", "")
 	}
 	return a.clientHTTP.Serve(a.client)
 }

@@ -39,17 +39,17 @@ func (a *App) alertTarget() alert.Target {
 	return alert.Target{URL: c.Webhook, Secret: c.Secret}
 }
 
-// heard is what health tells: kept, shown to operators, or only logged; never
-// with a secret. It is called in the middle of requests and waits for nothing.
+// heard is what health tells: logged, counted, kept, and shown to operators;
+// never with a secret. It is called in the middle of requests and waits for
+// nothing.
 func (a *App) heard(e health.Event) {
+	a.log.Info("health", "event", e.Kind, "channel", e.Channel, "credential", e.Credential, "model", e.UpstreamModel, "reason", e.Reason)
 	a.keeper.Changed()
 	a.metrics.Heard(e)
 	if kind := alert.Kind(e.Kind); alert.Known(kind) {
 		a.alerts.Raise(alert.Event{Kind: kind, At: e.At, Channel: e.Channel, Credential: e.Credential, Model: e.UpstreamModel,
 			Reason: e.Reason, Actor: e.Actor, Until: e.Until})
-		return
 	}
-	a.log.Info("health", "event", e.Kind, "channel", e.Channel, "credential", e.Credential, "model", e.UpstreamModel, "reason", e.Reason)
 }
 
 // stillHolds tells whether an alert that fires is true of the routes as they

@@ -12,16 +12,15 @@ import (
 	"rubicon/internal/alert"
 	"rubicon/internal/config"
 	"rubicon/internal/health"
-	"rubicon/internal/ident"
 	"rubicon/internal/journal"
 	"rubicon/internal/route"
 )
 
-func (a *App) adminHandler(ids *ident.Source) http.Handler {
+func (a *App) adminHandler() http.Handler {
 	cfg := a.Config()
 	op := operator{a}
 	return admin.New(admin.Deps{Token: cfg.Admin.Token, Accounts: a.accounts, Ledger: a.ledger, Journal: a.journal,
-		Channels: op, Planner: op, Alerts: op, Metrics: a.metrics.Handler(), IDs: ids, Log: a.log, Profiling: cfg.Admin.Profiling, Version: a.opts.Version})
+		Channels: op, Planner: op, Alerts: op, Metrics: a.metrics.Handler(), IDs: a.ids, Log: a.log, Profiling: cfg.Admin.Profiling, Version: a.opts.Version})
 }
 
 // operator is what the admin API sees of channels.

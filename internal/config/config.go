@@ -72,6 +72,14 @@ type TLS struct{ Cert, Key string }
 // Enabled tells whether the client listener speaks TLS.
 func (t TLS) Enabled() bool { return t.Cert != "" }
 
+// Files are the files it names.
+func (t TLS) Files() []string {
+	if !t.Enabled() {
+		return nil
+	}
+	return []string{t.Cert, t.Key}
+}
+
 // Admin is the operator's listener.
 type Admin struct {
 	Listen    string

@@ -9,29 +9,50 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"slices"
 )
 
 // Load reads and parses the file. env looks up an environment variable, as
 // os.LookupEnv does. A file that cannot be read gives an error that names it;
 // one with problems an *Invalid.
 func Load(path string, env func(string) (string, bool)) (*Config, error) {
+	c, _, err := LoadFiles(path, env)
+	return c, err
+}
+
+// LoadFiles is Load that also tells which files the configuration is made of:
+// its own and those that it names with ${file:…}, as far as it was read.
+func LoadFiles(path string, env func(string) (string, bool)) (c *Config, files []string, err error) {
+	files = []string{path}
 	src, err := os.ReadFile(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, fmt.Errorf("configuration %s does not exist (rubicon init writes one): %w", path, fs.ErrNotExist)
+		return nil, files, fmt.Errorf("configuration %s does not exist (rubicon init writes one): %w", path, fs.ErrNotExist)
 	case err != nil:
-		return nil, fmt.Errorf("reading the configuration: %w", err)
+		return nil, files, fmt.Errorf("reading the configuration: %w", err)
 	}
-	return Parse(src, env)
+	read := func(name string) (string, error) {
+		if !slices.Contains(files, name) {
+			files = append(files, name)
+		}
+		return readSecretFile(name)
+	}
+	c, err = parse(src, expander{env: orNone(env), readFile: read}, notYet())
+	return c, files, err
 }
 
 // Parse parses a configuration; see Load. Files that it names with ${file:…}
 // are read.
 func Parse(src []byte, env func(string) (string, bool)) (*Config, error) {
+	return parse(src, expander{env: orNone(env), readFile: readSecretFile}, notYet())
+}
+
+// orNone is an environment without variables where none is given.
+func orNone(env func(string) (string, bool)) func(string) (string, bool) {
 	if env == nil {
-		env = func(string) (string, bool) { return "", false }
+		return func(string) (string, bool) { return "", false }
 	}
-	return parse(src, expander{env: env, readFile: readSecretFile}, notYet())
+	return env
 }
 
 func parse(src []byte, x expander, refusals []refusal) (*Config, error) {

@@ -12,6 +12,7 @@ package httpapi
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"time"
@@ -42,6 +43,8 @@ type Deps struct {
 	IDs      *ident.Source
 	Log      *slog.Logger
 	Ready    func() error // nil: ready
+	// Version names the configuration that runs; nil: not shown.
+	Version func() string
 	// Socket serves the WebSocket upgrade of GET /v1/responses; nil: 426.
 	Socket http.Handler
 }
@@ -136,7 +139,11 @@ func (a *api) readyz(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
-	writeJSON(w, http.StatusOK, []byte(`{"status":"ready"}`))
+	if a.Version == nil {
+		writeJSON(w, http.StatusOK, []byte(`{"status":"ready"}`))
+		return
+	}
+	writeJSON(w, http.StatusOK, fmt.Appendf(nil, `{"status":"ready","config":%q}`, a.Version()))
 }
 
 // root answers the probes that some clients send before their first request.

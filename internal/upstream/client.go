@@ -46,6 +46,19 @@ func (c *Client) Close() {
 	}
 }
 
+// Retain drops the connections of channels that the configuration does not have
+// any more. What runs on one of them ends as it would have.
+func (c *Client) Retain(cfg *config.Config) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for k, t := range c.pools {
+		if ch := cfg.Channel(k.channel); ch == nil || ch.AllowPrivate != k.allowPrivate {
+			t.CloseIdleConnections()
+			delete(c.pools, k)
+		}
+	}
+}
+
 func (c *Client) pool(ch *config.Channel) *http.Transport {
 	key := poolKey{ch.Name, ch.AllowPrivate}
 	c.mu.Lock()
