@@ -25,6 +25,7 @@ type conn struct {
 	most int               // bytes of a message
 	stop func(cause error) // ends the connection's context
 
+	out       outlet
 	queue     queue
 	pulse     pulse
 	memory    memory // of the goroutine that works the queue off
@@ -134,16 +135,6 @@ func (c *conn) frame(ctx context.Context, body []byte) {
 func (c *conn) refuse(f *fault.Error) {
 	f.RequestID = c.IDs.ID("req")
 	_ = c.send(fault.Frame(f))
-}
-
-// send writes one text frame, whole, and waits until it is written: that is the
-// back-pressure. A client that takes nothing for timers.write is cut.
-func (c *conn) send(frame []byte) error {
-	err := c.ws.Write(context.Background(), websocket.MessageText, frame)
-	if err != nil {
-		c.stop(fmt.Errorf("%w: %w", errNotRead, err))
-	}
-	return err
 }
 
 // end closes the connection, once its context is over. A client that is still

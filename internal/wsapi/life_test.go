@@ -1,9 +1,9 @@
 package wsapi_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/coder/websocket"
@@ -357,12 +357,13 @@ func TestAClientThatTakesNothing(t *testing.T) {
 // that waits for the gate's lock stops a virtual clock.)
 func TestASlowReaderIsNotCut(t *testing.T) {
 	a := sim.Play(sim.Created(), sim.Item("message"), sim.Part(), sim.Huge(1<<20), sim.Completed(nil))
-	inBubble(t, "timers: {write: 2s, keepalive: 0s}\nws: {ping: 10m}\n", a, hello(), func(t *testing.T, x *bubble) {
+	inBubble(t, "timers: {write: 2s, keepalive: 0s}\nws: {ping: 3s}\n", a, hello(), func(t *testing.T, x *bubble) {
 		c := x.raw()
 		_, _ = c.Write(textFrame(`{"type":"response.create","model":"m"}`))
 		start := time.Now()
 		var got strings.Builder
 		buf := make([]byte, 48<<10)
+		pings := 0
 		for !strings.Contains(got.String(), "response.completed") {
 			n, err := c.Read(buf)
 			got.Write(buf[:n])
@@ -370,11 +371,16 @@ func TestASlowReaderIsNotCut(t *testing.T) {
 				t.Fatalf("cut after %v and %d bytes: %v", since(start), got.Len(), err)
 			}
 			time.Sleep(time.Second)
+			if pings++; pings%4 == 0 { // in the middle of the frame
+				_, _ = c.Write(append(frameHead(opPing, true, 3), fmt.Sprintf("%03d", pings)...))
+			}
 		}
 		if d := since(start); d < 10*time.Second {
 			t.Fatalf("the test is too fast: %v", d)
 		}
-		synctest.Wait()
+		if i := strings.Index(got.String(), "\x8a\x03"); i < 1<<20 {
+			t.Errorf("a pong at byte %d", i)
+		}
 		c.Close()
 	})
 }

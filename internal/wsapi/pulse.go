@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -21,21 +22,27 @@ const uploadStep = 1 << 10
 // pulse pings a client every ws.ping, between turns too. It has no goroutine
 // while it waits for the next one.
 type pulse struct {
-	busy   sync.Mutex // a ping waits for its answer; after the end for good
-	timer  *time.Timer
-	missed int
+	heard atomic.Bool // a pong came
+
+	busy     sync.Mutex // held by a beat, after the end for good; it guards the rest
+	timer    *time.Timer
+	asked    bool  // a ping was sent
+	received int64 // bytes from the client up to it
+	missed   int
 }
 
-// start arms the pulse.
+// startPulse arms the pulse.
 func (c *conn) startPulse(ctx context.Context) {
-	c.pulse.busy.Lock() // the first beat finds the timer set
-	defer c.pulse.busy.Unlock()
+	p := &c.pulse
+	p.busy.Lock() // the first beat finds the timer set
+	defer p.busy.Unlock()
 	every := c.Config().WS.Ping
-	c.pulse.timer = time.AfterFunc(every, func() { c.beat(ctx, every) })
+	p.timer = time.AfterFunc(every, func() { c.beat(ctx, every) })
 }
 
-// beat sends one ping, waits for its answer and arms the next.
+// beat looks whether the last ping was answered, and sends the next.
 func (c *conn) beat(ctx context.Context, every time.Duration) {
+	defer c.guard()
 	p := &c.pulse
 	if !p.busy.TryLock() {
 		return
@@ -44,17 +51,11 @@ func (c *conn) beat(ctx context.Context, every time.Duration) {
 	if ctx.Err() != nil {
 		return
 	}
-	start, before := time.Now(), c.wire.received.Load()
-	// Not under ctx: the library closes the socket when the context of a write
-	// ends, and conn.end has something to say yet. It closes the socket soon
-	// enough, which ends the wait.
-	wait, done := context.WithTimeout(context.WithoutCancel(ctx), every)
-	err := c.ws.Ping(wait)
-	done()
-	switch {
-	case err == nil:
+	received := c.wire.received.Load()
+	switch heard := p.heard.Swap(false); {
+	case !p.asked || heard:
 		p.missed = 0
-	case c.uploading.Load() && c.wire.received.Load()-before >= uploadStep:
+	case c.uploading.Load() && received-p.received >= uploadStep:
 	default:
 		p.missed++
 	}
@@ -62,13 +63,12 @@ func (c *conn) beat(ctx context.Context, every time.Duration) {
 		c.stop(errSilent)
 		return
 	}
-	p.timer.Reset(max(every-time.Since(start), 0))
+	p.received = received
+	p.asked = c.ping()
+	p.timer.Reset(every)
 }
 
-// soon asks for a ping now, without waiting for it.
-func (p *pulse) soon() { p.timer.Reset(0) }
-
-// end waits for the last ping; there is none after it.
+// end waits for the last beat; there is none after it.
 func (p *pulse) end() {
 	p.busy.Lock()
 	p.timer.Stop()

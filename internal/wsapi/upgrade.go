@@ -126,6 +126,7 @@ func upward(h http.Header) http.Header {
 func (h *Handler) accept(w http.ResponseWriter, r *http.Request, p peer) error {
 	cfg := h.Config()
 	taken := &takeover{ResponseWriter: w}
+	c := &conn{Handler: h, peer: p, most: int(cfg.WS.Message), memory: newMemory()}
 	ws, err := websocket.Accept(taken, r, &websocket.AcceptOptions{
 		InsecureSkipVerify: true, // sameOrigin has verified
 		// permessage-deflate is declined although clients offer it: with its
@@ -133,15 +134,18 @@ func (h *Handler) accept(w http.ResponseWriter, r *http.Request, p peer) error {
 		// costs a compression, and a small frame expands to megabytes before any
 		// limit sees it.
 		CompressionMode: websocket.CompressionDisabled,
+		OnPingReceived:  func(_ context.Context, payload []byte) bool { c.pinged(payload); return false },
+		OnPongReceived:  func(context.Context, []byte) { c.pulse.heard.Store(true) },
 	})
 	if err != nil {
 		return err
 	}
 	ws.SetReadLimit(cfg.WS.Message)
-	taken.wire.limit = cfg.Timers.Write
+	c.ws, c.wire = ws, taken.wire
+	c.wire.limit = cfg.Timers.Write
 	ctx, stop := context.WithCancelCause(context.Background())
 	ctx, cancel := context.WithTimeoutCause(ctx, cfg.WS.Lifetime, turn.ErrLifetime)
-	c := &conn{Handler: h, ws: ws, wire: taken.wire, peer: p, most: int(cfg.WS.Message), stop: func(cause error) { stop(cause); cancel() }, memory: newMemory()}
+	c.stop = func(cause error) { stop(cause); cancel() }
 	h.run(ctx, c)
 	return nil
 }

@@ -10,7 +10,7 @@
 // Who does what: one goroutine reads (conn.read) and never waits for a turn;
 // one works the queue off while there is any (conn.work); the pulse pings on a
 // timer; conn.end runs once, when the connection's context is over, and closes.
-// Everybody writes through conn.send, whose frames are whole.
+// All of them write through the outlet, whose frames are whole.
 //
 // Invariants: every response.create gets exactly one ending as long as its
 // client is there; the place of a turn is free before its ending is written;
