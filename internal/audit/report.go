@@ -2,7 +2,6 @@ package audit
 
 import (
 	"slices"
-	"time"
 )
 
 // Grade is what a case came to, best first.
@@ -40,19 +39,19 @@ type Report struct {
 
 // Result is one case.
 type Result struct {
-	N        int           `json:"n"`
-	Name     string        `json:"name"`
-	About    string        `json:"about"`
-	Row      string        `json:"row,omitempty"` // of the contract's table
-	Grade    Grade         `json:"grade"`
-	Findings []Finding     `json:"findings"` // what was held against it, worst first
-	Requests int           `json:"requests"`
-	Answered int           `json:"answered"` // of them with the whole answer
-	Primary  int           `json:"primary"`  // calls that the primary got
-	Fallback int           `json:"fallback"`
-	First    time.Duration `json:"first_output_ns"` // slowest; 0: no output
-	Total    time.Duration `json:"total_ns"`        // slowest
-	Client   string        `json:"client"`          // what the client saw, in a few words
+	N        int       `json:"n"`
+	Name     string    `json:"name"`
+	About    string    `json:"about"`
+	Row      string    `json:"row,omitempty"` // of the contract's table
+	Grade    Grade     `json:"grade"`
+	Findings []Finding `json:"findings"` // what was held against it, worst first
+	Requests int       `json:"requests"`
+	Answered int       `json:"answered"` // of them with the whole answer
+	Primary  int       `json:"primary"`  // calls that the primary got
+	Fallback int       `json:"fallback"`
+	First    int64     `json:"first_output_ms"` // slowest; 0: no output
+	Total    int64     `json:"total_ms"`        // slowest
+	Client   string    `json:"client"`          // what the client saw, in a few words
 }
 
 // Finding is one promise that was not kept.
