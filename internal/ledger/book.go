@@ -29,6 +29,7 @@ type running struct {
 type hold struct {
 	customer, model string
 	amount          money.Nano
+	key             string // "" unless a budget counts it
 	resolved        bool
 }
 
@@ -90,7 +91,7 @@ func (b *book) hold(tx *store.Tx, request string) (hold, error) {
 }
 
 func readHold(tx *store.Tx, request string) (h hold, err error) {
-	err = tx.QueryRow(selectOpenHold+tx.ForUpdate(), []any{request}, &h.customer, &h.model, &h.amount)
+	err = tx.QueryRow(selectOpenHold+tx.ForUpdate(), []any{request}, &h.customer, &h.model, &h.amount, &h.key)
 	if !errors.Is(err, sql.ErrNoRows) {
 		return h, err
 	}

@@ -7,8 +7,8 @@ import (
 	"rubicon/internal/store"
 )
 
-// Hold moves the amount from available to held. It refuses with *Insufficient.
-// A second hold of the same request fails with store.ErrConflict.
+// Hold moves the amount from available to held. It refuses with *Insufficient,
+// or with *OverBudget. A second hold of the same request fails with store.ErrConflict.
 func (l *Ledger) Hold(tx *store.Tx, a HoldArgs) error {
 	e := entry{kind: KindHold, request: a.Request, customer: a.Customer, model: a.Model, amount: a.Amount, rawMeta: a.Meta}
 	if err := checkNames("request", a.Request, "customer", a.Customer, "model", a.Model); err != nil {
@@ -25,13 +25,25 @@ func (l *Ledger) Hold(tx *store.Tx, a HoldArgs) error {
 	if available := balance.Available; available < 0 || available < a.Amount {
 		return &Insufficient{Available: available, Required: a.Amount}
 	}
+	// The lock on the customer's balance, just taken, covers his keys' too.
+	if err := spendingOf(tx).allow(tx, a); err != nil {
+		return err
+	}
 	e.postings = holdPostings(a.Customer, a.Amount)
 	done, err := l.post(tx, e)
 	if err != nil {
 		return fmt.Errorf("holding for %s: %w", a.Request, err)
 	}
-	book.holds[a.Request] = hold{customer: a.Customer, model: a.Model, amount: a.Amount}
-	tx.Insert(insertOpenHold, a.Request, a.Customer, a.Model, int64(a.Amount), done.At.UnixMilli())
+	h := hold{customer: a.Customer, model: a.Model, amount: a.Amount}
+	row := []any{a.Request, a.Customer, a.Model, int64(a.Amount), done.At.UnixMilli()}
+	if a.Budget == nil {
+		tx.Insert(insertOpenHold, row...)
+	} else {
+		h.key = a.Key
+		spendingOf(tx).hold(a.Key, a.Amount)
+		tx.Insert(insertHoldOfKey, append(row, a.Key)...)
+	}
+	book.holds[a.Request] = h
 	return nil
 }
 
@@ -48,10 +60,14 @@ func (l *Ledger) Settle(tx *store.Tx, a SettleArgs) error {
 	if a.Customer != h.customer || a.Model != h.model {
 		return fmt.Errorf("settling %s: %w: the hold is of customer %s and model %s", a.Request, ErrInvalid, h.customer, h.model)
 	}
-	return l.resolve(tx, h, entry{
+	err = l.resolve(tx, h, entry{
 		kind: KindSettle, request: a.Request, customer: a.Customer, model: a.Model, amount: a.Charge, rawMeta: a.Meta,
 		postings: settlePostings(a.Customer, a.Model, h.amount, a.Charge),
 	})
+	if err == nil && a.Key != "" {
+		spendingOf(tx).charge(a.Key, a.Charge, l.now())
+	}
+	return err
 }
 
 // Release gives a hold back whole. It refuses with ErrNoHold or ErrResolved.
@@ -70,6 +86,9 @@ func (l *Ledger) Release(tx *store.Tx, request, reason string) error {
 func (l *Ledger) resolve(tx *store.Tx, h hold, e entry) error {
 	if _, err := l.post(tx, e); err != nil {
 		return fmt.Errorf("%s of %s: %w", e.kind, e.request, err)
+	}
+	if h.key != "" {
+		spendingOf(tx).hold(h.key, -h.amount)
 	}
 	h.resolved = true
 	bookOf(tx).holds[e.request] = h

@@ -67,6 +67,13 @@ var rules = []rule{
 			'record ' || CAST(q.charge AS TEXT) || ', ledger ' || CAST(COALESCE(s.amount, 0) AS TEXT)
 		FROM requests q LEFT JOIN transactions s ON s.request_id = q.request_id AND s.kind = 'settle'
 		WHERE q.charge <> COALESCE(s.amount, 0)`},
+	{"the key has spent less than its requests were charged", `SELECT 'key ' || q.key_id,
+			'records ' || CAST(SUM(q.charge) AS TEXT)
+		FROM requests q WHERE q.key_id <> '' AND q.charge <> 0 GROUP BY q.key_id
+		HAVING SUM(q.charge) > COALESCE((SELECT s.amount FROM key_spending s WHERE s.key_id = q.key_id AND s.day = 0), 0)`},
+	{"the key has spent more on single days than ever", `SELECT 'key ' || d.key_id, CAST(SUM(d.amount) AS TEXT)
+		FROM key_spending d WHERE d.day > 0 GROUP BY d.key_id
+		HAVING SUM(d.amount) > COALESCE((SELECT s.amount FROM key_spending s WHERE s.key_id = d.key_id AND s.day = 0), 0)`},
 	{"the record names another customer than the ledger", `SELECT 'request ' || q.request_id, q.customer
 		FROM requests q JOIN transactions h ON h.request_id = q.request_id AND h.kind = 'hold'
 		WHERE q.customer <> h.customer`},

@@ -9,9 +9,14 @@ const (
 		ON CONFLICT (customer) DO UPDATE SET
 			available = balances.available + excluded.available, held = balances.held + excluded.held`
 
-	selectOpenHold = `SELECT customer, model, amount FROM open_holds WHERE request_id = ?`
+	selectOpenHold = `SELECT customer, model, amount, key_id FROM open_holds WHERE request_id = ?`
 	selectAnyHold  = `SELECT 1 FROM transactions WHERE request_id = ? AND kind = 'hold'`
 	listOpenHolds  = `SELECT request_id, customer, model, amount, at FROM open_holds ORDER BY at, request_id`
+
+	selectSpentSince = `SELECT CAST(COALESCE(SUM(amount), 0) AS BIGINT) FROM key_spending WHERE key_id = ? AND day >= ?`
+	selectSpentEver  = `SELECT CAST(COALESCE(SUM(amount), 0) AS BIGINT) FROM key_spending WHERE key_id = ? AND day = 0`
+	selectHeldOfKey  = `SELECT CAST(COALESCE(SUM(amount), 0) AS BIGINT) FROM open_holds WHERE key_id = ? AND key_id <> ''`
+	deleteSpending   = `DELETE FROM key_spending WHERE day > 0 AND day < ?`
 
 	selectIdempotent = `SELECT id, idempotency_body FROM transactions
 		WHERE customer = ? AND idempotency_key = ? AND idempotency_key <> ''`
@@ -47,5 +52,11 @@ var (
 	}
 	insertPosting  = store.InsertInto{Table: "postings", Columns: "tx, n, account, amount"}
 	insertOpenHold = store.InsertInto{Table: "open_holds", Columns: "request_id, customer, model, amount, at"}
+	// Only holds that a budget counts name their key: the others spare its index.
+	insertHoldOfKey = store.InsertInto{Table: "open_holds", Columns: insertOpenHold.Columns + ", key_id"}
+	addSpending     = store.InsertInto{
+		Table: "key_spending", Columns: "key_id, day, amount",
+		Conflict: `ON CONFLICT (key_id, day) DO UPDATE SET amount = key_spending.amount + excluded.amount`,
+	}
 	deleteOpenHold = store.DeleteFrom{Table: "open_holds", Column: "request_id"}
 )

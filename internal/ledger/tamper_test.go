@@ -111,7 +111,7 @@ func TestVerifyFinds(t *testing.T) {
 		"two reversals": {`DROP INDEX one_reversal; ` + insert +
 			`('x', 'reverse', '', 'cus_1', 0, 1000, '', 0, (SELECT reverses FROM transactions WHERE kind = 'reverse'), '')`, "reversed more than once"},
 		"an open hold off the list":   {`DELETE FROM open_holds`, "not on the list of open holds"},
-		"a closed hold on the list":   {`INSERT INTO open_holds VALUES ('req_settled', 'cus_1', 'm', 0, 0)`, "on the list of open holds without"},
+		"a closed hold on the list":   {`INSERT INTO open_holds VALUES ('req_settled', 'cus_1', 'm', 0, 0, '')`, "on the list of open holds without"},
 		"a listed hold of other size": {`UPDATE open_holds SET amount = 7`, "the sum of open holds is"},
 		"a hold that nobody runs":     {`DELETE FROM running_requests`, "the request does not run"},
 		"an end without a hold open": {`INSERT INTO requests SELECT 'req_open', customer, key_id, client_request_id, node, surface, public_model,

@@ -66,12 +66,32 @@ var (
 	ErrIdempotencyConflict = errors.New("the idempotency key was used with another body")
 )
 
+// OverBudget refuses a hold: with it the key could spend more than its budget.
+type OverBudget struct {
+	Budget   money.Nano
+	Spent    money.Nano // settled in the period
+	Held     money.Nano // by the key's open holds
+	Required money.Nano
+}
+
+func (e *OverBudget) Error() string {
+	return fmt.Sprintf("over budget: %s of %s spent, %s held, required %s", e.Spent, e.Budget, e.Held, e.Required)
+}
+
+// Budget caps what a key may spend in a period.
+type Budget struct {
+	Amount money.Nano
+	Since  time.Time // start of the period, midnight UTC; zero: all of the past
+}
+
 // HoldArgs reserves Amount of a customer's balance for a request.
 type HoldArgs struct {
 	Request, Customer string
 	Model             string // the public model
 	Amount            money.Nano
 	Meta              json.RawMessage // a JSON object or nil
+	Key               string          // the API key; with a Budget required
+	Budget            *Budget         // nil: none
 }
 
 // SettleArgs charges a request that has a hold. Charge may be above the hold.
@@ -80,6 +100,7 @@ type SettleArgs struct {
 	Model             string // the public model, whose revenue it is
 	Charge            money.Nano
 	Meta              json.RawMessage
+	Key               string // the API key whose spending it is; "" nobody's
 }
 
 // CostArgs books what an attempt costs upstream: as cost, or as absorbed when

@@ -21,12 +21,15 @@ type bucket struct {
 func (b bucket) debt(now time.Time) time.Duration { return max(b.until.Sub(now), 0) }
 
 // under is the bucket under another limit: what was used stays used, in units
-// and not as a part, so that a raised limit is felt at once.
+// and not as a part, so that a raised limit is felt at once. A lowered one is
+// never felt for longer than a minute.
 func (b bucket) under(limit int64, now time.Time) bucket {
 	if b.limit == limit || b.limit == 0 {
 		return bucket{limit, b.until}
 	}
-	return bucket{limit, now.Add(min(worth(units(b.debt(now), b.limit), limit), minute))}
+	one := worth(1, b.limit)
+	spent := int64((b.debt(now) + one - 1) / one)
+	return bucket{limit, now.Add(min(worth(spent, limit), minute))}
 }
 
 // decision is what spend says.
@@ -37,26 +40,31 @@ type decision struct {
 	next  bucket        // ok: the bucket afterwards
 }
 
-// spend asks for cost units. A cost of 0 asks whether anything is left at all
-// only if the debt is above a whole minute.
-func (b bucket) spend(now time.Time, cost int64) decision {
-	if cost > b.limit {
+// spend asks for cost units. whole is the limit of all nodes together: what is
+// above this node's part but not above that is let through by a rested bucket.
+func (b bucket) spend(now time.Time, cost, whole int64) decision {
+	if cost > whole {
 		return decision{never: true}
 	}
-	debt := b.debt(now) + worth(cost, b.limit)
-	if debt > minute {
-		return decision{after: debt - minute}
+	debt := b.debt(now)
+	after := debt + worth(cost, b.limit)
+	if wait := min(after-minute, debt); wait > 0 {
+		return decision{after: wait}
 	}
-	return decision{ok: true, next: bucket{b.limit, now.Add(debt)}}
+	return decision{ok: true, next: bucket{b.limit, now.Add(after)}}
 }
 
 // correct adds units that were used beyond what was asked for, or gives back
-// what was not used, if negative.
-func (b bucket) correct(now time.Time, more int64) bucket {
-	if more >= 0 {
+// what was not used, if negative. taken is the bucket as the request left it:
+// of its units only those come back that time has not earned back already.
+func (b bucket) correct(now time.Time, more int64, taken bucket) bucket {
+	switch {
+	case b.limit == 0 || more == 0:
+		return b
+	case more > 0:
 		return bucket{b.limit, now.Add(b.debt(now) + worth(more, b.limit))}
 	}
-	return bucket{b.limit, b.until.Add(-worth(-more, b.limit))}
+	return bucket{b.limit, b.until.Add(-min(worth(-more, b.limit), taken.debt(now)))}
 }
 
 // window shows the bucket.

@@ -8,7 +8,7 @@ func (l *Limits) Admit(now time.Time, a Ask) (*Grant, *Refusal) {
 	if a.RPM <= 0 && a.TPM <= 0 && a.Concurrency <= 0 {
 		return nil, nil // a key without limits leaves no trace
 	}
-	a = a.share(int64(max(l.nodes(), 1)))
+	p := a.of(int64(max(l.nodes(), 1)))
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	key := l.keys[a.Key]
@@ -17,18 +17,10 @@ func (l *Limits) Admit(now time.Time, a Ask) (*Grant, *Refusal) {
 		key = &used{}
 		l.keys[a.Key] = key
 	}
-	if r := key.spend(now, a); r != nil {
+	if r := key.spend(now, a, p); r != nil {
 		return nil, r
 	}
-	return &Grant{limits: l, ask: a, key: key, state: stateOf(key.requests, key.tokens, now)}, nil
-}
-
-// share is this node's part of the key's limits, rounded up: a limit must not
-// become none.
-func (a Ask) share(nodes int64) Ask {
-	part := func(limit int64) int64 { return (max(limit, 0) + nodes - 1) / nodes }
-	a.RPM, a.TPM, a.Concurrency = part(a.RPM), part(a.TPM), part(a.Concurrency)
-	return a
+	return &Grant{limits: l, key: key, asked: a.Tokens, requests: key.requests, tokens: key.tokens, state: key.state(now, p)}, nil
 }
 
 // forgetIdle keeps the map as large as the number of keys in use. It looks at
@@ -71,10 +63,6 @@ func (g *Grant) end(now time.Time, requests, tokens int64) {
 	}
 	g.over = true
 	g.key.running--
-	if g.ask.RPM > 0 && requests != 0 {
-		g.key.requests = g.key.requests.correct(now, requests)
-	}
-	if g.ask.TPM > 0 {
-		g.key.tokens = g.key.tokens.correct(now, tokens-g.ask.Tokens)
-	}
+	g.key.requests = g.key.requests.correct(now, requests, g.requests)
+	g.key.tokens = g.key.tokens.correct(now, tokens-g.asked, g.tokens)
 }

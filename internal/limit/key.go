@@ -16,41 +16,67 @@ func (u *used) idle(now time.Time) bool {
 	return u.running == 0 && !u.requests.until.After(now) && !u.tokens.until.After(now)
 }
 
+// part is this node's share of a key's limits.
+type part struct{ rpm, tpm, concurrency int64 }
+
+// of is the part of one of several nodes, rounded up: a limit must not become
+// none.
+func (a Ask) of(nodes int64) part {
+	share := func(limit int64) int64 { return (max(limit, 0) + nodes - 1) / nodes }
+	return part{share(a.RPM), share(a.TPM), share(a.Concurrency)}
+}
+
 // spend takes all that the request asks for, or nothing.
-func (u *used) spend(now time.Time, a Ask) *Refusal {
-	requests, tokens := u.requests.under(a.RPM, now), u.tokens.under(a.TPM, now)
-	refuse := func(why Reason, limit int64, d decision) *Refusal {
-		return &Refusal{Reason: why, Limit: limit, After: d.after, Never: d.never, State: stateOf(requests, tokens, now)}
+func (u *used) spend(now time.Time, a Ask, p part) *Refusal {
+	u.scale(now, p)
+	if p.concurrency > 0 && u.running >= p.concurrency {
+		return u.refuse(now, p, Refusal{Reason: Concurrency, Limit: a.Concurrency})
 	}
-	if a.Concurrency > 0 && u.running >= a.Concurrency {
-		return refuse(Concurrency, a.Concurrency, decision{})
+	requests, tokens := decision{ok: true}, decision{ok: true}
+	if p.rpm > 0 {
+		requests = u.requests.spend(now, 1, a.RPM)
 	}
-	if a.RPM > 0 {
-		d := requests.spend(now, 1)
-		if !d.ok {
-			return refuse(Requests, a.RPM, d)
-		}
-		requests = d.next
+	if p.tpm > 0 {
+		tokens = u.tokens.spend(now, a.Tokens, a.TPM)
 	}
-	if a.TPM > 0 {
-		d := tokens.spend(now, a.Tokens)
-		if !d.ok {
-			requests = u.requests.under(a.RPM, now)
-			return refuse(Tokens, a.TPM, d)
-		}
-		tokens = d.next
+	switch {
+	case !requests.ok:
+		return u.refuse(now, p, Refusal{Reason: Requests, Limit: a.RPM, After: requests.after})
+	case !tokens.ok:
+		return u.refuse(now, p, Refusal{Reason: Tokens, Limit: a.TPM, After: tokens.after, Never: tokens.never})
 	}
-	u.requests, u.tokens = requests, tokens
+	if p.rpm > 0 {
+		u.requests = requests.next
+	}
+	if p.tpm > 0 {
+		u.tokens = tokens.next
+	}
 	u.running++
 	return nil
 }
 
-func stateOf(requests, tokens bucket, now time.Time) (s State) {
-	if requests.limit > 0 {
-		s.Requests = requests.window(now)
+// scale brings the buckets under limits that may have changed.
+func (u *used) scale(now time.Time, p part) {
+	if p.rpm > 0 {
+		u.requests = u.requests.under(p.rpm, now)
 	}
-	if tokens.limit > 0 {
-		s.Tokens = tokens.window(now)
+	if p.tpm > 0 {
+		u.tokens = u.tokens.under(p.tpm, now)
+	}
+}
+
+func (u *used) refuse(now time.Time, p part, r Refusal) *Refusal {
+	r.State = u.state(now, p)
+	return &r
+}
+
+// state shows the rate limits that the key has.
+func (u *used) state(now time.Time, p part) (s State) {
+	if p.rpm > 0 {
+		s.Requests = u.requests.window(now)
+	}
+	if p.tpm > 0 {
+		s.Tokens = u.tokens.window(now)
 	}
 	return s
 }

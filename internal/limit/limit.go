@@ -75,12 +75,13 @@ type Window struct {
 	Reset            time.Duration // until all of it is there again
 }
 
-// Grant is what a request took. It is given back by Done or Cancel, once; the
-// later call does nothing. The zero of *Grant is allowed nothing and ignored.
+// Grant is what a request took. It is given back by Done or Cancel, once; a
+// later call does nothing. nil is the grant of a key without limits.
 type Grant struct {
-	limits *Limits
-	ask    Ask // as taken on this node
-	key    *used
-	state  State
-	over   bool
+	limits           *Limits
+	key              *used
+	asked            int64  // tokens
+	requests, tokens bucket // as the request left them
+	state            State
+	over             bool
 }
