@@ -16,6 +16,9 @@ func (s *Scenario) check() (errs []error) {
 	if len(s.Requests()) == 0 {
 		bad("no request")
 	}
+	if s.Fault != "" && s.Fault != faultChoosing {
+		bad("fault: only %q is known", faultChoosing)
+	}
 	names := map[string]bool{}
 	for _, r := range s.Requests() {
 		if names[r.Name] {

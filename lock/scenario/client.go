@@ -93,7 +93,7 @@ func (st *stage) start(r *Request) (*exchange, error) {
 			timer.Stop()
 		}
 		if context.Cause(ctx) == errLeft {
-			x.ended = endedLeft
+			x.ended, x.closed = endedLeft, ""
 		}
 		x.endedAt = time.Now()
 	}()

@@ -28,6 +28,7 @@ type Scenario struct {
 	Request   *Request            `yaml:"request"` // short for steps with this one request
 	Steps     []Step              `yaml:"steps"`
 	Twin      string              `yaml:"twin"`   // why it has no WebSocket twin
+	Fault     string              `yaml:"fault"`  // choosing: every choice of a replacement fails inside the gateway
 	Logged    int                 `yaml:"logged"` // how many errors the gateway logs
 	Broken    string              `yaml:"broken"` // why an invariant that every scenario keeps does not hold here
 	Expect    Expect              `yaml:"expect"`

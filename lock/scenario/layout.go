@@ -2,10 +2,13 @@ package scenario
 
 import "bytes"
 
-// layout breaks compact JSON into lines: what fits into the width stays on one
+// width is how long a line may be before an object or list is broken.
+const width = 160
+
+// Layout breaks compact JSON into lines: what fits into the width stays on one
 // line, so that a person can read it and a difference is a line or two. An event
 // has its line however long it is: a stream reads from top to bottom.
-func layout(text []byte, width int) []byte {
+func Layout(text []byte) []byte {
 	l := &layouter{in: text, width: width}
 	l.value(0, 0, false)
 	return append(l.out, '\n')

@@ -1,10 +1,13 @@
 package scenario
 
 import (
+	"database/sql"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"testing/synctest"
+	"time"
 )
 
 // restart ends the gateway and starts it again on what it left.
@@ -24,6 +27,9 @@ func (st *stage) restart(how string) error {
 		return fmt.Errorf("stopping the gateway: %w", err)
 	}
 	st.gateway = nil
+	// net/http looks for the end of its connections at random intervals: the
+	// next life begins at the next tenth of a second, whenever that was seen.
+	time.Sleep(100*time.Millisecond - time.Since(st.t0)%(100*time.Millisecond))
 	return st.serve()
 }
 
@@ -57,9 +63,28 @@ func (st *stage) kill(g *running) error {
 	return nil
 }
 
-// lockStore makes the database refuse writes, as a full disk does, or ends that.
+// lockStore makes the database refuse writes, as a full disk does, or ends that:
+// somebody else holds its write lock.
 func (st *stage) lockStore(how string) error {
-	return fmt.Errorf("store: %s is not known", how)
+	if how == "unlock" {
+		if st.locker == nil {
+			return errors.New("the store is not locked")
+		}
+		err := st.locker.Close()
+		st.locker = nil
+		return err
+	}
+	if how != "lock" {
+		return fmt.Errorf("store: lock or unlock, not %q", how)
+	}
+	db, err := sql.Open("sqlite", "file:"+st.database()+"?_pragma=busy_timeout(0)")
+	if err != nil {
+		return err
+	}
+	db.SetMaxOpenConns(1)
+	st.locker = db
+	_, err = db.ExecContext(st.ctx, "BEGIN IMMEDIATE")
+	return err
 }
 
 func writeFile(path string, data []byte) error {

@@ -74,6 +74,7 @@ type (
 	}
 	healthOf struct {
 		Events   []momentOf        `json:"events,omitempty"`
+		Alerts   []json.RawMessage `json:"alerts,omitempty"`
 		Channels []json.RawMessage `json:"channels"`
 	}
 	momentOf struct {
@@ -82,14 +83,11 @@ type (
 	}
 )
 
-// width is how long a line may be before an object or list is broken.
-const width = 160
-
 // recording writes down what was seen.
 func (v *seen) recording() ([]byte, error) {
 	out := recordingOf{Scenario: v.s.Name, Admin: v.admin, Upstream: []callOf{},
 		Money:  moneyOf{Transactions: v.entries(v.money), Balances: map[string]string{}, Verified: v.verify.OK},
-		Health: healthOf{Events: v.moments(v.health), Channels: v.channels}, Logged: v.moments(v.errors)}
+		Health: healthOf{Events: v.moments(v.health), Alerts: v.alerts, Channels: v.channels}, Logged: v.moments(v.errors)}
 	for i := range v.requests {
 		out.Requests = append(out.Requests, v.request(&v.requests[i]))
 	}
@@ -103,7 +101,7 @@ func (v *seen) recording() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return layout(v.aliased(text), width), nil
+	return Layout(v.aliased(text)), nil
 }
 
 func (v *seen) request(r *requestSeen) requestOf {

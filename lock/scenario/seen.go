@@ -28,6 +28,7 @@ type seen struct {
 	balances map[string]money.Nano // sums of postings, by account
 	verify   ledger.Report
 	channels []json.RawMessage
+	alerts   []json.RawMessage // oldest first
 	states   []admin.Channel
 	health   []logged
 	errors   []logged
@@ -57,7 +58,7 @@ func (st *stage) gather() (*seen, error) {
 	if err != nil {
 		return nil, err
 	}
-	st.nameTurns(records)
+	st.nameCalls(records)
 	all, err := st.transactions()
 	if err != nil {
 		return nil, err
@@ -91,6 +92,12 @@ func (st *stage) gather() (*seen, error) {
 		}
 		v.states = append(v.states, c)
 	}
+	var alerts struct{ Alerts []json.RawMessage }
+	if err := st.ask("GET", "/admin/v1/alerts", nil, &alerts); err != nil {
+		return nil, err
+	}
+	slices.Reverse(alerts.Alerts)
+	v.alerts = alerts.Alerts
 	v.calls = st.upstreamCalls()
 	st.aliases(v, all)
 	return v, nil
@@ -105,19 +112,22 @@ func belonging(all []ledger.Transaction, request string) (out []ledger.Transacti
 	return out
 }
 
-// nameTurns finds the ids of WebSocket turns, whose frames do not tell them:
-// turns and records are in the same order.
-func (st *stage) nameTurns(records []journal.Record) {
-	var turns []*exchange
+// nameCalls finds the ids of calls whose client was not told: WebSocket turns,
+// whose frames do not say, and those who left before the status line. Calls and
+// records are in the same order.
+func (st *stage) nameCalls(records []journal.Record) {
+	told := map[string]bool{}
+	var untold []*exchange
 	for _, x := range st.calls {
-		if x.req.Surface == surfaceSocket && x.id == "" {
-			turns = append(turns, x)
+		told[x.id] = true
+		if x.id == "" {
+			untold = append(untold, x)
 		}
 	}
-	slices.SortStableFunc(turns, func(a, b *exchange) int { return a.sent.Compare(b.sent) })
+	slices.SortStableFunc(untold, func(a, b *exchange) int { return a.sent.Compare(b.sent) })
 	for _, r := range records {
-		if r.Surface == journal.SurfaceResponsesWS && len(turns) > 0 {
-			turns[0].id, turns = r.RequestID, turns[1:]
+		if !told[r.RequestID] && len(untold) > 0 {
+			untold[0].id, untold = r.RequestID, untold[1:]
 		}
 	}
 }

@@ -2,6 +2,7 @@ package scenario
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
 	"io"
 	"log/slog"
@@ -16,8 +17,12 @@ import (
 
 	"rubicon/internal/app"
 	"rubicon/internal/config"
+	"rubicon/internal/health"
+	"rubicon/internal/journal"
 	"rubicon/internal/memnet"
+	"rubicon/internal/route"
 	"rubicon/internal/sim"
+	"rubicon/internal/turn"
 )
 
 // stage is the running parts of one scenario, inside its bubble.
@@ -47,6 +52,7 @@ type stage struct {
 	calls     []*exchange // clients' calls, in the order of the file
 	admin     []AdminCall
 	sockets   map[string]*socket
+	locker    *sql.DB // holds the write lock of the database
 }
 
 // provider is one scripted upstream host.
@@ -169,7 +175,7 @@ func (st *stage) serve() error {
 		return fmt.Errorf("config: %w", err)
 	}
 	g := &running{done: make(chan error, 1), db: st.database(), conn: &connections{}}
-	a, err := app.New(st.ctx, st.cfg, app.Options{Version: "lock", Log: slog.New(st.journal), Rand: st.ids, Random: st.random,
+	a, err := app.New(st.ctx, st.cfg, app.Options{Version: "lock", Log: slog.New(st.journal), Rand: st.ids, Random: st.random, Choose: st.s.chooser(),
 		Listen: func(_, address string) (net.Listener, error) { return g.conn.listen(st.net, address) }, Dial: g.conn.dial(st.net)})
 	if err != nil {
 		return err
@@ -185,6 +191,10 @@ func (st *stage) serve() error {
 // close ends everything; nothing of the scenario runs afterwards.
 func (st *stage) close() {
 	st.closeSockets()
+	if st.locker != nil {
+		st.t.Error("the store is still locked at the end")
+		_ = st.locker.Close()
+	}
 	if st.gateway != nil {
 		st.gateway.stop()
 		if err := <-st.gateway.done; err != nil {
@@ -193,4 +203,19 @@ func (st *stage) close() {
 	}
 	st.stop()
 	st.wg.Wait()
+}
+
+const faultChoosing = "choosing"
+
+// chooser is the gateway's own, unless the scenario wants it to fail.
+func (s *Scenario) chooser() turn.Chooser {
+	if s.Fault != faultChoosing {
+		return nil
+	}
+	return func(m *config.Model, views []health.View, q route.Query) (route.Route, bool, journal.Decision) {
+		if q.Last != nil {
+			panic("lock: choosing the replacement fails")
+		}
+		return route.Choose(m, views, q)
+	}
 }
