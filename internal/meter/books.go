@@ -66,6 +66,7 @@ type Opening struct {
 	Held    money.Nano
 	Free    bool // no hold
 	Billing Billing
+	Budget  *ledger.Budget // of the record's key; nil: none
 }
 
 // Billing is what recovery after a crash needs; it stands in the record.
@@ -77,7 +78,7 @@ type Billing struct {
 }
 
 // Open makes the charge hold and begins the record; both are durable when it
-// returns. It refuses with *ledger.Insufficient.
+// returns. It refuses with *ledger.Insufficient or *ledger.OverBudget.
 func (b *Books) Open(ctx context.Context, o Opening) (err error) {
 	defer b.watched(operation(o.Free, "hold"), b.now(), &err)
 	o.Billing.Held, o.Billing.Free = o.Held, o.Free
@@ -94,7 +95,7 @@ func (b *Books) Open(ctx context.Context, o Opening) (err error) {
 	return b.db.Write(ctx, func(tx *store.Tx) error {
 		if !o.Free {
 			if err := b.ledger.Hold(tx, ledger.HoldArgs{Request: o.Record.RequestID, Customer: o.Record.Customer,
-				Model: o.Record.PublicModel, Amount: o.Held}); err != nil {
+				Model: o.Record.PublicModel, Amount: o.Held, Key: o.Record.Key, Budget: o.Budget}); err != nil {
 				return err
 			}
 		}
@@ -130,7 +131,7 @@ func (b *Books) Close(ctx context.Context, c Closing) (err error) {
 	if err != nil {
 		return err
 	}
-	meta, err := json.Marshal(map[string]string{"price_version": c.Record.PriceVersion, "usage": c.Bill.Usage.Source})
+	meta, err := json.Marshal(chargeOf(c.Record, c.Bill.Usage))
 	if err != nil {
 		return err
 	}
@@ -161,7 +162,29 @@ func (b *Books) resolve(tx *store.Tx, c Closing, meta json.RawMessage) error {
 		return nil
 	case c.Bill.Charged:
 		return b.ledger.Settle(tx, ledger.SettleArgs{Request: c.Record.RequestID, Customer: c.Record.Customer,
-			Model: c.Record.PublicModel, Charge: c.Bill.Charge, Meta: meta})
+			Model: c.Record.PublicModel, Charge: c.Bill.Charge, Meta: meta, Key: c.Record.Key})
 	}
 	return b.ledger.Release(tx, c.Record.RequestID, c.Reason)
+}
+
+// Charge is what a charge was for, as the meta of its transaction says for
+// good: records are deleted some day, the ledger never is.
+type Charge struct {
+	PriceVersion string           `json:"price_version"`
+	Channel      string           `json:"channel,omitempty"` // that answered
+	Source       string           `json:"usage"`
+	Input        int64            `json:"input,omitempty"`
+	CachedInput  int64            `json:"cached_input,omitempty"`
+	CacheWrite   int64            `json:"cache_write,omitempty"`
+	Output       int64            `json:"output,omitempty"`
+	Tools        map[string]int64 `json:"tools,omitempty"`
+}
+
+func chargeOf(r journal.Record, u journal.Usage) Charge {
+	c := Charge{PriceVersion: r.PriceVersion, Source: u.Source, Input: u.Input, CachedInput: u.CachedInput, CacheWrite: u.CacheWrite,
+		Output: u.Output, Tools: u.Tools}
+	if n := len(r.Attempts); n > 0 {
+		c.Channel = r.Attempts[n-1].Channel
+	}
+	return c
 }
