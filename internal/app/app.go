@@ -30,6 +30,7 @@ import (
 	"rubicon/internal/ident"
 	"rubicon/internal/journal"
 	"rubicon/internal/ledger"
+	"rubicon/internal/limit"
 	"rubicon/internal/meter"
 	"rubicon/internal/price"
 	"rubicon/internal/route"
@@ -145,7 +146,7 @@ func (a *App) open(ctx context.Context) (err error) {
 		return fmt.Errorf("resolving what the last run left open: %w", err)
 	}
 	a.engine = &turn.Engine{Config: a.Config, Health: a.health, Upstream: a.upstream, Books: a.books, States: a.states,
-		Learner: meter.NewLearner(), Choose: a.opts.Choose, Random: a.opts.Random, Observe: a.metrics, Log: a.log, Node: node}
+		Learner: meter.NewLearner(), Limits: limit.New(limit.Options{}), Choose: a.opts.Choose, Random: a.opts.Random, Observe: a.metrics, Log: a.log, Node: node}
 	return a.listen()
 }
 
@@ -287,7 +288,8 @@ func (a *App) housekeep(ctx context.Context) error {
 		_, records := a.journal.Retain(ctx, before)
 		_, ids := a.states.Expire(ctx)
 		_, alerts := a.alerts.Expire(ctx, before)
-		if err := errors.Join(records, ids, alerts); err != nil && ctx.Err() == nil {
+		days := a.ledger.ForgetDays(ctx)
+		if err := errors.Join(records, ids, alerts, days); err != nil && ctx.Err() == nil {
 			a.log.Warn("deleting what is past its time", "error", err)
 		}
 		select {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -29,8 +30,11 @@ func (t *turn) admit() *fault.Error {
 	if f := t.findState(); f != nil {
 		return f
 	}
-	held, f := t.amount()
+	held, tokens, f := t.amount()
 	if f != nil {
+		return f
+	}
+	if f := t.takeLimits(tokens); f != nil {
 		return f
 	}
 	if f := t.chooseFirst(); f != nil {
@@ -165,14 +169,14 @@ func (t *turn) origins() int {
 	return len(seen)
 }
 
-// amount is the charge hold.
-func (t *turn) amount() (money.Nano, *fault.Error) {
+// amount is the charge hold, and the most tokens that it covers.
+func (t *turn) amount() (held money.Nano, tokens int64, f *fault.Error) {
 	p := &t.req.Parsed
 	t.estimate += price.EstimateInput(p.BilledBytes, p.Attachments)
 	t.bill = meter.Billing{InputEstimate: t.estimate, BytesPerToken: 4}
 	t.rec.PriceVersion = t.model.Price.Version()
 	if t.req.Free {
-		return 0, nil
+		return 0, 0, nil
 	}
 	bound := p.MaxOutput
 	if bound == 0 && !t.req.Protocol.NoOutput {
@@ -181,22 +185,34 @@ func (t *turn) amount() (money.Nano, *fault.Error) {
 	held, err := t.model.Price.Hold(price.HoldInput{InputTokens: t.estimate, Choices: p.Choices, OutputBound: bound, Tier: p.Tier})
 	switch {
 	case errors.Is(err, price.ErrUnknownTier):
-		return 0, fault.Newf(fault.UnsupportedParameter, "The service tier %q has no price for this model.", clip(p.Tier)).WithParam("service_tier")
+		return 0, 0, fault.Newf(fault.UnsupportedParameter, "The service tier %q has no price for this model.", clip(p.Tier)).WithParam("service_tier")
 	case errors.Is(err, price.ErrOverflow):
-		return 0, t.poor("0.000000000", "more than any balance")
+		return 0, 0, t.poor("0.000000000", "more than any balance")
 	case err != nil:
-		return 0, fault.New(fault.InternalError, "").WithCause(err)
+		return 0, 0, fault.New(fault.InternalError, "").WithCause(err)
 	}
-	return held, nil
+	return held, t.estimate + mostOutput(p.Choices, bound), nil
+}
+
+// mostOutput is choices times bound, or more than any limit.
+func mostOutput(choices, bound int64) int64 {
+	choices = max(choices, 1)
+	if bound > math.MaxInt32/choices {
+		return math.MaxInt32
+	}
+	return choices * bound
 }
 
 // openBooks makes the hold and the record.
 func (t *turn) openBooks(held money.Nano) *fault.Error {
 	start := time.Now()
 	t.bill.Held = held
-	err := t.Books.Open(t.ctx, meter.Opening{Record: t.rec, Held: held, Free: t.req.Free, Billing: t.bill})
+	err := t.Books.Open(t.ctx, meter.Opening{Record: t.rec, Held: held, Free: t.req.Free, Billing: t.bill, Budget: t.budget()})
 	var short *ledger.Insufficient
+	var over *ledger.OverBudget
 	switch {
+	case errors.As(err, &over):
+		return t.overBudget(over)
 	case errors.As(err, &short):
 		return t.poor(short.Available.String(), held.String())
 	case err != nil && t.onPurpose():

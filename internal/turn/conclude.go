@@ -29,6 +29,7 @@ func (t *turn) conclude(a *attempt) Result {
 		t.rec.Error = t.told(e)
 	}
 	t.settle(a, handed)
+	t.freeLimits()
 	t.show(a, e)
 	t.observe()
 	return Result{Outcome: t.rec.Outcome, Seen: a.seen, Sent: true}

@@ -58,10 +58,14 @@ func (e *Engine) Local(ctx context.Context, req *Request, responseID, note strin
 	if f == nil {
 		f = t.findState()
 	}
+	if f == nil {
+		f = t.takeLimits(0)
+	}
 	if f != nil {
 		t.reject(f)
 		return f
 	}
+	t.opened = true
 	t.rec.Outcome, t.rec.ResponseID, t.rec.Notes = journal.OutcomeCompleted, responseID, []string{note}
 	t.stamp()
 	detached, done := t.detached()

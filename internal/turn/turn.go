@@ -22,6 +22,7 @@ import (
 	"rubicon/internal/fault"
 	"rubicon/internal/health"
 	"rubicon/internal/journal"
+	"rubicon/internal/limit"
 	"rubicon/internal/meter"
 	"rubicon/internal/protocol"
 	"rubicon/internal/replay"
@@ -41,6 +42,7 @@ type Engine struct {
 	Books    *meter.Books
 	States   *state.States
 	Learner  *meter.Learner
+	Limits   *limit.Limits // nil: keys' rates and concurrency are not enforced
 	Choose   Chooser
 	Random   func() float64 // in [0,1)
 	Observe  Observer       // may be nil
@@ -71,6 +73,9 @@ type Request struct {
 	Atomic          bool      // the request asked for atomic delivery
 	Free            bool      // token counting: recorded, no hold, no charge
 	WebSocket       bool
+	// OnLimits is told how the key stands under its rate limits, before
+	// anything of the answer is handed over. May be nil.
+	OnLimits func(limit.State)
 	// Continued: the transport completed the input from its own memory, so a
 	// missing origin is answered as a missing previous response.
 	Continued bool
@@ -123,6 +128,7 @@ type turn struct {
 	stored   bool
 	storeOff bool // the gateway turned "store" off
 	estimate int64
+	grant    *limit.Grant
 	bill     meter.Billing
 	opened   bool // the hold and the record exist
 
@@ -167,6 +173,7 @@ func (e *Engine) begin(ctx context.Context, req *Request, sink Sink) *turn {
 // end gives back whatever is still held; after it nothing of the turn runs.
 func (t *turn) end() {
 	t.gate.close()
+	t.freeLimits()
 	for _, a := range t.attempts {
 		a.close()
 	}
@@ -178,6 +185,7 @@ func (t *turn) end() {
 
 // refuse ends a request before its first attempt.
 func (t *turn) refuse(f *fault.Error) {
+	t.freeLimits()
 	t.reject(f)
 	t.gate.fail(Ending{Form: FormStatus, Fault: f, Protocol: t.req.Protocol})
 }
