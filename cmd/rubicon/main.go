@@ -37,6 +37,7 @@ type commands struct {
 	Credit   creditCmd   `cmd:"" help:"Money of a customer: give, balance, adjust, reverse."`
 	Channel  channelCmd  `cmd:"" help:"Channels: list, pause, resume, enable, disable, weight."`
 
+	Audit   auditCmd   `cmd:"" help:"Turn the stream contract, or sixteen provider faults, on any gateway."`
 	Sim     simCmd     `cmd:"" help:"Run the scripted provider."`
 	Migrate migrateCmd `cmd:"" help:"Bring the database's schema up to date."`
 	Version versionCmd `cmd:"" help:"Print the version and how it was built."`

@@ -5,16 +5,13 @@
 // through symbolic links and for files that are replaced.
 //
 // Invariant: a change is told once, after the files have been quiet for a
-// moment, so that nobody reads a file that is half written; a file that was
-// only touched is no change.
+// moment, so that nobody reads a file that is half written. A file that was
+// only touched counts as changed: what of it matters is known to whoever reads it.
 package watch
 
 import (
 	"context"
-	"crypto/sha256"
-	"io"
 	"os"
-	"slices"
 	"time"
 )
 
@@ -40,7 +37,7 @@ func Run(ctx context.Context, files Files, changed func()) {
 	t := time.NewTicker(Every)
 	defer t.Stop()
 	last := see(files())
-	known, contents := last, hash(files())
+	known := last
 	for {
 		select {
 		case <-ctx.Done():
@@ -50,12 +47,8 @@ func Run(ctx context.Context, files Files, changed func()) {
 		now := see(files())
 		settled := now.equal(last)
 		last = now
-		if !settled || now.equal(known) {
-			continue
-		}
-		known = now
-		if h := hash(files()); h != contents {
-			contents = h
+		if settled && !now.equal(known) {
+			known = now
 			changed()
 		}
 	}
@@ -84,22 +77,4 @@ func (l look) equal(m look) bool {
 		}
 	}
 	return true
-}
-
-// bound is how much of a file is looked at.
-const bound = 16 << 20
-
-// hash is over names and contents; a file that cannot be read counts as empty.
-func hash(files []string) (sum [sha256.Size]byte) {
-	h := sha256.New()
-	for _, f := range slices.Sorted(slices.Values(files)) {
-		_, _ = io.WriteString(h, f+"\x00")
-		if file, err := os.Open(f); err == nil {
-			_, _ = io.Copy(h, io.LimitReader(file, bound))
-			_ = file.Close()
-		}
-		_, _ = io.WriteString(h, "\x00")
-	}
-	h.Sum(sum[:0])
-	return sum
 }
