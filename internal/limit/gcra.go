@@ -27,7 +27,7 @@ func (b bucket) under(limit int64, now time.Time) bucket {
 	if b.limit == limit || b.limit == 0 {
 		return bucket{limit, b.until}
 	}
-	one := worth(1, b.limit)
+	one := max(worth(1, b.limit), 1)
 	spent := int64((b.debt(now) + one - 1) / one)
 	return bucket{limit, now.Add(min(worth(spent, limit), minute))}
 }
@@ -77,17 +77,14 @@ func (b bucket) window(now time.Time) Window {
 // than what times can add up.
 const longest = 30 * 24 * time.Hour
 
-// worth is how long cost units take to be earned, rounded up so that a minute
-// never earns more than the limit.
+// worth is how long cost units take to be earned, rounded down so that the
+// limit fits into a minute unit by unit too.
 func worth(cost, limit int64) time.Duration {
 	hi, lo := bits.Mul64(uint64(cost), uint64(minute))
 	if hi >= uint64(limit) {
 		return longest
 	}
-	quotient, rest := bits.Div64(hi, lo, uint64(limit))
-	if rest > 0 {
-		quotient++
-	}
+	quotient, _ := bits.Div64(hi, lo, uint64(limit))
 	return time.Duration(min(quotient, uint64(longest)))
 }
 
