@@ -118,6 +118,9 @@ func (t *turn) shownFault(a *attempt) *fault.Error {
 	if f.Upstream {
 		f.Message = fault.Scrub(f.Message, t.literals(a)...)
 	}
+	if f.RetryAfter == 0 && (a.failed.Failure == classify.Balance || a.failed.Failure == classify.RateLimited) {
+		f.RetryAfter = t.untilReturn() // the route is out for some time, and others may be out too
+	}
 	handed, _ := t.gate.state()
 	f.RequestID = t.req.ID
 	f.AfterOutput = handed == replay.OutputToo

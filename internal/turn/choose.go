@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"rubicon/internal/classify"
+	"rubicon/internal/config"
 	"rubicon/internal/fault"
 	"rubicon/internal/health"
 	"rubicon/internal/journal"
@@ -36,23 +37,47 @@ func (t *turn) chooseFirst() *fault.Error {
 // unavailable says when one of the routes may answer again.
 func (t *turn) unavailable() *fault.Error {
 	f := fault.New(fault.AllChannelsFailed, "")
-	if at, ok := t.Health.EarliestReturn(t.routes()); ok {
-		f.RetryAfter = time.Until(at)
-	}
+	f.RetryAfter = t.untilReturn()
 	return f
 }
 
+// nobodyKnows is the delay to tell where no route comes back by itself: an
+// operator has to act first.
+const nobodyKnows = time.Minute
+
+// untilReturn is how long until one of the routes that may serve this request
+// comes back.
+func (t *turn) untilReturn() time.Duration {
+	at, ok := t.Health.EarliestReturn(t.routes())
+	if !ok {
+		return nobodyKnows
+	}
+	return max(time.Until(at), time.Second)
+}
+
+// routes lists the routes that may serve this request, as they were if all
+// were well. Where that leaves none, its state's home is gone for good.
 func (t *turn) routes() (out []health.Route) {
 	for i := range t.model.Channels {
 		c := &t.model.Channels[i]
-		if c.Channel.Protocol != t.req.Protocol.Channel() {
+		if c.Channel.Protocol != t.req.Protocol.Channel() || t.weight(c) <= 0 {
 			continue
 		}
 		for _, cred := range t.Health.View(c.Channel, c.UpstreamModel).Credentials {
-			out = append(out, health.Route{Channel: c.Channel.Name, Credential: cred.Name, UpstreamModel: c.UpstreamModel})
+			if t.origin == "" || c.Channel.OriginOf(cred.Name) == t.origin {
+				out = append(out, health.Route{Channel: c.Channel.Name, Credential: cred.Name, UpstreamModel: c.UpstreamModel})
+			}
 		}
 	}
 	return out
+}
+
+// weight is a candidate's weight as configured or as an operator set it.
+func (t *turn) weight(c *config.Candidate) int {
+	if w, set := t.Health.Weight(t.model.Name, c.Channel.Name); set {
+		return w
+	}
+	return c.Weight
 }
 
 // choose picks the next route and takes its permit; false when none is left.
