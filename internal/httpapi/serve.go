@@ -2,7 +2,6 @@ package httpapi
 
 import (
 	"errors"
-	"io"
 	"net/http"
 	"strings"
 	"time"
@@ -26,6 +25,7 @@ func (a *api) serve(s Surface) http.HandlerFunc {
 			ID: requestID(r), Principal: who, Surface: s.Surface, Protocol: s.Protocol,
 			Header: Upward(r.Header), ClientRequestID: clip(r.Header.Get("X-Client-Request-Id")), Session: Session(r.Header),
 			Received: received, Free: s.Free, Atomic: r.Header.Get("Rubicon-Delivery") == "atomic",
+			OnLimits: limitHeaders(w.Header()),
 		}
 		if f := a.read(w, r, req); f != nil {
 			a.Engine.Refused(r.Context(), req, f)
@@ -44,43 +44,6 @@ func (a *api) read(w http.ResponseWriter, r *http.Request, req *turn.Request) (f
 		req.Parsed, f = req.Protocol.ParseRequest(req.Body)
 	}
 	return f
-}
-
-// readBody reads the whole body, bounded. Of one that is too large the rest is
-// read away up to a second bound, so that the client reads the answer instead
-// of a reset connection.
-func (a *api) readBody(w http.ResponseWriter, r *http.Request) ([]byte, *fault.Error) {
-	if enc := r.Header.Get("Content-Encoding"); enc != "" && !strings.EqualFold(enc, "identity") {
-		return nil, fault.Newf(fault.InvalidRequest, "Content-Encoding %q is not supported; send the body as it is.", clip(enc))
-	}
-	most := a.Config().Limits.RequestBody
-	if r.ContentLength > most {
-		return nil, a.tooLarge(w, r, most)
-	}
-	size := max(r.ContentLength, 512)
-	body := make([]byte, 0, size+1)
-	for {
-		n, err := r.Body.Read(body[len(body):cap(body)])
-		body = body[:len(body)+n]
-		switch {
-		case int64(len(body)) > most:
-			return nil, a.tooLarge(w, r, most)
-		case errors.Is(err, io.EOF):
-			return body, nil
-		case err != nil:
-			return nil, fault.New(fault.InvalidRequest, "The request body broke off.").WithCause(err)
-		}
-		if len(body) == cap(body) {
-			body = append(body, 0)[:len(body)]
-		}
-	}
-}
-
-func (a *api) tooLarge(w http.ResponseWriter, r *http.Request, most int64) *fault.Error {
-	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(10 * time.Second))
-	_, _ = io.CopyN(io.Discard, r.Body, 2*most)
-	w.Header().Set("Connection", "close")
-	return fault.Newf(fault.PayloadTooLarge, "The request body is larger than %d bytes.", most)
 }
 
 // authenticate finds out who calls. Keys come in headers alone; a query string

@@ -158,7 +158,12 @@ func writeFault(w http.ResponseWriter, f *fault.Error, body []byte) {
 	writeJSON(w, f.Status, body)
 }
 
+// shortWrite is the deadline of an answer that is written at once, from its
+// beginning: the request may have run for longer than that.
+const shortWrite = 30 * time.Second
+
 func writeJSON(w http.ResponseWriter, status int, body []byte) {
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(shortWrite))
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
 	w.WriteHeader(status)
