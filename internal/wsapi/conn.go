@@ -49,6 +49,7 @@ func (c *conn) serve(ctx context.Context) {
 	ended := make(chan struct{})
 	context.AfterFunc(ctx, func() { // waited for below
 		defer close(ended)
+		defer c.guard()
 		c.end(ctx)
 	})
 	c.startPulse(ctx)
