@@ -19,9 +19,12 @@ const maxAttempts = 3
 var errChoosing = errors.New("choosing the replacement failed")
 
 // again asks the decision whether the request runs again after a failed
-// attempt, and prepares the next one if so.
+// attempt, and prepares the next one if so. The gate stands still meanwhile:
+// what the deadline handed over behind the decision's back would be a first
+// beginning, and the replay a second one.
 func (t *turn) again(a *attempt) bool {
 	a.report(t.healthResult(a))
+	t.gate.freeze()
 	facts := t.facts(a)
 	facts.RouteLeft = true
 	a.verdict = replay.Decide(facts)
@@ -30,7 +33,8 @@ func (t *turn) again(a *attempt) bool {
 		if err != nil {
 			t.Log.Error("choosing the replacement", "request_id", t.req.ID, "error", err)
 			a.verdict = replay.Verdict{Action: replay.Deliver, Reason: replay.GatewayFault}
-			a.failed = gatewayFault(fmt.Errorf("%w: %w", errChoosing, err))
+			a.instead = gatewayFault(fmt.Errorf("%w: %w", errChoosing, err))
+			t.gate.discard() // the attempt was given up already: its events are never seen
 			return false
 		}
 		if !found {
@@ -114,7 +118,11 @@ func (t *turn) healthResult(a *attempt) health.Result {
 
 // shownFault is the failure in the client's words.
 func (t *turn) shownFault(a *attempt) *fault.Error {
-	f := faultOf(a.failed, t.req)
+	shown := a.failed
+	if a.instead != nil {
+		shown = a.instead
+	}
+	f := faultOf(shown, t.req)
 	if f.Upstream {
 		f.Message = fault.Scrub(f.Message, t.literals(a)...)
 	}

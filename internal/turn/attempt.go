@@ -30,6 +30,7 @@ type attempt struct {
 	answer *upstream.Answer
 
 	failed    *upstream.Failed // nil: answered
+	instead   *upstream.Failed // what the client is told instead: the gateway failed after the attempt
 	terminal  protocol.Event   // answered stream: the event that ends it, not handed over yet
 	tail      []byte           // what the gateway makes good at the end
 	failures  []protocol.Event // failure events, with bytes of their own
@@ -104,7 +105,7 @@ func (t *turn) call(r route.Route) (*upstream.Call, error) {
 		return nil, err
 	}
 	return &upstream.Call{Channel: ch, Credential: r.Credential, Path: p.Path, Body: body, Header: t.req.Header,
-		Stream: t.req.Parsed.Stream, Timers: t.timers, MaxEvent: t.cfg.Limits.Event}, nil
+		Stream: t.req.Parsed.Stream, Timers: t.timers, MaxEvent: t.cfg.Limits.Event, Rules: ch.Rules}, nil
 }
 
 // fetch makes a call whose answer is not streamed.
@@ -229,7 +230,7 @@ func (t *turn) noteFirst(at *int64) {
 // eventFailure classifies a failure that upstream told as an event or answer.
 func (t *turn) eventFailure(a *attempt) *upstream.Failed {
 	info := *a.seen.Failed
-	found := classify.Event(t.req.Protocol.Channel(), info, nil)
+	found := classify.Event(t.req.Protocol.Channel(), info, a.route.Candidate.Channel.Rules)
 	return &upstream.Failed{Failure: found.Failure, RateLimit: found.RateLimit, Rule: found.Rule, ByEvent: true, Info: info, JSON: true,
 		Status: a.status, RequestID: a.requestID, Executed: true, After: info.RetryAfter}
 }

@@ -85,8 +85,7 @@ func (a *attempt) paid(handed replay.Handed, outputHeld bool, form Form) meter.E
 
 // ending is how the failure is shown.
 func (t *turn) ending(a *attempt, handed replay.Handed) Ending {
-	byEvent := a.failed.ByEvent
-	e := Ending{Form: formOf(t.req.Protocol, t.req.Parsed.Stream, byEvent, handed, a.seen.Events), Fault: t.shownFault(a),
+	e := Ending{Form: t.form(a, handed), Fault: t.shownFault(a),
 		Protocol: t.req.Protocol, Reader: a.reader, ErrorSent: a.errorSent}
 	if e.Form != FormEvent {
 		return e
@@ -106,12 +105,20 @@ func (t *turn) ending(a *attempt, handed replay.Handed) Ending {
 	return e
 }
 
+// form is the way in which the attempt's failure is shown.
+func (t *turn) form(a *attempt, handed replay.Handed) Form {
+	if a.instead != nil {
+		return FormStatus
+	}
+	return formOf(t.req.Protocol, t.req.Parsed.Stream, a.failed.ByEvent, handed, a.seen.Events)
+}
+
 // settle makes the outcome durable.
 func (t *turn) settle(a *attempt, handed replay.Handed) {
 	_, outputHeld := t.gate.state()
 	form := FormStatus
 	if a.failed != nil {
-		form = formOf(t.req.Protocol, t.req.Parsed.Stream, a.failed.ByEvent, handed, a.seen.Events)
+		form = t.form(a, handed)
 	}
 	c := meter.Case{Request: t.req.ID, Customer: t.req.Principal.Customer.ID, Model: t.model.Name, Price: t.model.Price, Held: t.bill.Held,
 		InputEstimate: t.estimate, BytesPerToken: t.bill.BytesPerToken, RequestedTier: t.req.Parsed.Tier, Free: t.req.Free,

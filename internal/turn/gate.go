@@ -40,6 +40,7 @@ type gate struct {
 	hold        time.Duration
 	start       time.Time // of the first held lifecycle event of the request
 	expired     bool
+	frozen      bool // a decision is being made: the deadline only takes note
 	timer       *time.Timer
 	firstOutput time.Time // deadline of the attempt's first output; zero: none
 	measured    time.Duration
@@ -121,7 +122,7 @@ func (g *gate) expire() {
 		return
 	}
 	g.expired = true
-	if g.lifecycle {
+	if g.lifecycle && !g.frozen {
 		g.release(replay.LifecycleOnly)
 		g.flush()
 	}
@@ -145,10 +146,19 @@ func (g *gate) release(as replay.Handed) {
 	g.forget()
 }
 
+// freeze keeps the deadline from handing anything over until discard, or until
+// the end, which hands over what is held anyhow.
+func (g *gate) freeze() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.frozen = true
+}
+
 // discard drops the events of a lost attempt. The deadline goes on.
 func (g *gate) discard() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	g.frozen = false
 	g.forget()
 }
 

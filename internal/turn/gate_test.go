@@ -1,0 +1,52 @@
+package turn
+
+import (
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"rubicon/internal/protocol"
+	"rubicon/internal/replay"
+	"rubicon/internal/upstream"
+)
+
+// paper is a sink that writes down what it was given.
+type paper struct{ said []string }
+
+func (p *paper) Begin(string)                  { p.said = append(p.said, "begin") }
+func (p *paper) Event(ev protocol.Event) error { p.said = append(p.said, ev.Type); return nil }
+func (p *paper) Flush() error                  { return nil }
+func (p *paper) KeepAlive() error              { return nil }
+func (p *paper) Answer(*upstream.Answer) error { return nil }
+func (p *paper) Fail(Ending) error             { p.said = append(p.said, "fail"); return nil }
+func (p *paper) ErrorAtOnce() bool             { return true }
+
+// TestDeadlineDuringTheDecision: between the moment at which the decision sees
+// that nothing was handed over and its consequence the deadline hands nothing
+// over; from then on it has passed.
+func TestDeadlineDuringTheDecision(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := &paper{}
+		g := newGate(p, func(error) {})
+		g.hold, g.limit = 10*time.Second, 1<<20
+		first := protocol.Event{Class: protocol.Lifecycle, Type: "first", Raw: []byte("x")}
+		if err := g.take(first); err != nil {
+			t.Fatal(err)
+		}
+		g.freeze()
+		time.Sleep(11 * time.Second)
+		synctest.Wait()
+		if handed, _ := g.state(); handed != replay.Nothing || len(p.said) > 0 {
+			t.Fatalf("handed %v: %v", handed, p.said)
+		}
+		g.discard()
+		if err := g.take(protocol.Event{Class: protocol.Lifecycle, Type: "second", Raw: []byte("y")}); err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Join(p.said, " "); got != "begin second" {
+			t.Errorf("the client saw %q", got)
+		}
+		g.close()
+	})
+}
