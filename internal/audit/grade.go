@@ -42,7 +42,7 @@ func (g *grading) never() {
 		g.down(Fail, DuplicateOutput, "%d words, %d openings, %d answers' ids", c.words(), c.openings, len(c.ids))
 	}
 	if c.finished() && c.text.String() != g.whole {
-		g.down(Fail, FalseFinish, "%s of %d words: it looks like an answer", c, g.s.words)
+		g.down(Fail, FalseFinish, "%d of %d words, and it looks like an answer", c.words(), g.s.words)
 	}
 	if !c.finished() && !g.c.inOrder(g.whole) {
 		g.down(Fail, DuplicateOutput, "the text is no beginning of the answer")
@@ -115,7 +115,7 @@ func (g *grading) honest(w want) {
 		// Without its terminal event an answer of these protocols is a cut: an
 		// error is right.
 	default:
-		g.down(Safe, NoAnswer, "%s", c)
+		g.down(Safe, NoAnswer, "no whole answer, and the client is told so")
 	}
 }
 

@@ -77,13 +77,18 @@ func (t *take) secrets() []string {
 	return out
 }
 
-// leaks are the secrets that the client saw.
+// leaks are the secrets that the client saw, keys only by their beginning.
 func (t *take) leaks() []string {
 	heard := string(t.client.raw) + " " + headerText(t.client.header)
 	var out []string
 	for _, s := range t.secrets() {
 		if s != "" && strings.Contains(heard, s) && !strings.Contains(strings.Join(out, " "), s) {
 			out = append(out, s)
+		}
+	}
+	for i, s := range out {
+		if r := []rune(s); !strings.Contains(s, ":") && len(r) > 8 {
+			out[i] = string(r[:8]) + "…"
 		}
 	}
 	return out
