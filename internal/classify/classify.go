@@ -63,16 +63,20 @@ func Status(protocolName string, status int, info protocol.FailureInfo, extra []
 	return match(statusRules[:], extra, facts{protocol: protocolName, status: status, info: info})
 }
 
-// Event classifies a failure event, or an answer that says it failed.
+// Event classifies a failure event, or an answer that says it failed. A
+// channel's own rules come before the event's own word.
 func Event(protocolName string, info protocol.FailureInfo, extra []Rule) Finding {
+	if f, found := first(extra, facts{protocol: protocolName, info: info}); found {
+		return f
+	}
 	if info.Retryable != nil && *info.Retryable {
-		f := match(eventRules[:], extra, facts{protocol: protocolName, info: info})
+		f := match(eventRules[:], nil, facts{protocol: protocolName, info: info})
 		if f.Failure != Balance {
 			f = Finding{Failure: FailedEvent, RateLimit: f.RateLimit, Rule: "event says retryable"}
 		}
 		return f
 	}
-	return match(eventRules[:], extra, facts{protocol: protocolName, info: info})
+	return match(eventRules[:], nil, facts{protocol: protocolName, info: info})
 }
 
 type facts struct {
@@ -83,13 +87,21 @@ type facts struct {
 
 func match(rules, extra []Rule, f facts) Finding {
 	for _, set := range [2][]Rule{extra, rules} {
-		for i := range set {
-			if set[i].matches(f) {
-				return Finding{Failure: set[i].Failure, RateLimit: set[i].RateLimit, Rule: set[i].Name}
-			}
+		if found, ok := first(set, f); ok {
+			return found
 		}
 	}
 	return Finding{Failure: Unknown, Rule: "no rule"}
+}
+
+// first is what the first rule that matches says.
+func first(rules []Rule, f facts) (Finding, bool) {
+	for i := range rules {
+		if rules[i].matches(f) {
+			return Finding{Failure: rules[i].Failure, RateLimit: rules[i].RateLimit, Rule: rules[i].Name}, true
+		}
+	}
+	return Finding{}, false
 }
 
 func (r *Rule) matches(f facts) bool {
@@ -99,7 +111,7 @@ func (r *Rule) matches(f facts) bool {
 	if r.From != 0 && (f.status < r.From || f.status > max(r.To, r.From)) {
 		return false
 	}
-	if !r.Param.holds(f.info.Param) {
+	if !r.Param.holds(f.info.Param) || len(r.Types) > 0 && !slices.Contains(r.Types, strings.ToLower(f.info.Type)) {
 		return false
 	}
 	if len(r.Words) == 0 && len(r.Message) == 0 {

@@ -8,6 +8,7 @@ type Rule struct {
 	From, To  int      // status range, inclusive; 0 any
 	Words     []string // lower case; equal to the code or the type
 	CodeOnly  bool     // Words are compared with the code alone
+	Types     []string // lower case; the type must be one of them too; empty: any
 	Message   []string // lower case patterns that fit the message (an alternative to Words)
 	Both      bool     // Words and Message must match, not one of them
 	Unquoted  bool     // what the message quotes does not count

@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"time"
 
+	"rubicon/internal/classify"
 	"rubicon/internal/price"
 )
 
@@ -193,6 +194,9 @@ type Channel struct {
 	AllowPrivate bool
 	Alias        string // what customers see; "" means Name
 	ChatUsage    bool
+	// Rules say how this upstream names failures; they come before those that
+	// every channel has.
+	Rules []classify.Rule
 }
 
 // Credential is one key of a channel.

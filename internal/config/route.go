@@ -40,6 +40,7 @@ func (d *decoder) channel(c *Channel) reader {
 		field{"allow_private", d.boolean(&c.AllowPrivate)},
 		field{"alias", d.text(&c.Alias)},
 		field{"chat_usage", d.boolean(&c.ChatUsage)},
+		field{"rules", d.rules(c)},
 	)
 }
 

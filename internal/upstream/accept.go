@@ -56,7 +56,7 @@ func (x *exchange) refusal(call *Call, body []byte) *Failed {
 	}
 	found := classify.Status(call.Channel.Protocol, status, f.Info, call.Rules)
 	f.Failure, f.RateLimit, f.Rule = found.Failure, found.RateLimit, found.Rule
-	f.Executed = f.Failure == classify.Upstream5xx || f.Failure == classify.BadAnswer
+	f.Executed = f.Failure == classify.Upstream5xx || f.Failure == classify.BadAnswer || f.Failure == classify.Unknown
 	f.cause = errors.New("status " + x.resp.Status)
 	return f
 }
