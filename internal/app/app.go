@@ -32,6 +32,7 @@ import (
 	"rubicon/internal/ledger"
 	"rubicon/internal/limit"
 	"rubicon/internal/meter"
+	"rubicon/internal/pressure"
 	"rubicon/internal/price"
 	"rubicon/internal/route"
 	"rubicon/internal/state"
@@ -77,6 +78,8 @@ type App struct {
 	metrics  *telemetry.Metrics
 	upstream *upstream.Client
 	engine   *turn.Engine
+	memory   *pressure.Memory
+	conns    *pressure.Connections
 
 	sockets               *wsapi.Handler
 	client, admin         net.Listener
@@ -145,7 +148,9 @@ func (a *App) open(ctx context.Context) (err error) {
 	if err := a.recover(ctx); err != nil {
 		return fmt.Errorf("resolving what the last run left open: %w", err)
 	}
-	a.engine = &turn.Engine{Config: a.Config, Health: a.health, Upstream: a.upstream, Books: a.books, States: a.states,
+	a.memory = pressure.NewMemory()
+	a.memory.Set(cfg.Limits.Memory)
+	a.engine = &turn.Engine{Overloaded: a.memory.Over, Config: a.Config, Health: a.health, Upstream: a.upstream, Books: a.books, States: a.states,
 		Learner: meter.NewLearner(), Limits: limit.New(limit.Options{}), Choose: a.opts.Choose, Random: a.opts.Random, Observe: a.metrics, Log: a.log, Node: node}
 	return a.listen()
 }
@@ -189,6 +194,8 @@ func (a *App) listen() (err error) {
 	if a.admin, err = a.opts.Listen("tcp", cfg.Admin.Listen); err != nil {
 		return fmt.Errorf("listening for operators; check admin.listen: %w", err)
 	}
+	a.conns = pressure.NewConnections(func() int { return a.Config().Limits.Connections })
+	a.client = a.conns.Listen(a.client)
 	base, cancel := context.WithCancelCause(context.Background())
 	a.connections = cancel
 	a.sockets = a.socketHandler(ids)
@@ -196,7 +203,7 @@ func (a *App) listen() (err error) {
 		States: a.states, DB: a.db, Upstream: a.upstream, IDs: ids, Log: a.log, Ready: a.isReady,
 		Version: func() string { return a.Config().Version() }, Socket: a.sockets}, surfaces())
 	a.clientHTTP = &http.Server{Handler: handler, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
-		BaseContext: func(net.Listener) context.Context { return base }, ErrorLog: slog.NewLogLogger(a.log.Handler(), slog.LevelDebug)}
+		BaseContext: func(net.Listener) context.Context { return base }, ConnContext: a.conns.Mark, ErrorLog: slog.NewLogLogger(a.log.Handler(), slog.LevelDebug)}
 	a.serveAdmin()
 	a.adminHTTP = &http.Server{Handler: http.HandlerFunc(a.currentAdmin), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute,
 		ErrorLog: slog.NewLogLogger(a.log.Handler(), slog.LevelDebug)}
@@ -237,6 +244,7 @@ func (a *App) Run(ctx context.Context) error {
 	start("keeping health", func() error { return a.keeper.Run(background) })
 	start("credential re-checks", func() error { return a.health.RunRechecks(background, a.recheck) })
 	start("configuration", func() error { return a.follow(background) })
+	start("memory", func() error { return a.memory.Run(background) })
 	start("housekeeping", func() error { return a.housekeep(background) })
 	start("client API", func() error { return a.serveClients() })
 	start("admin API", func() error { return a.adminHTTP.Serve(a.admin) })

@@ -284,3 +284,9 @@ func (c *counted) count() int {
 	defer c.mu.Unlock()
 	return c.calls
 }
+
+// cooled waits until the default cooldown is over.
+func cooled(t *testing.T, w *world) {
+	t.Helper()
+	time.Sleep(w.app.Config().Cooldown.Default + time.Second)
+}

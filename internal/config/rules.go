@@ -37,17 +37,21 @@ func (d *decoder) rules(c *Channel) reader {
 func (d *decoder) rule(n *node, path, name string) []classify.Rule {
 	var class string
 	var code, typ, message, status []string
+	given := false
+	condition := func(into *[]string) reader {
+		return func(n *node, path string) { given = true; d.words(into)(n, path) }
+	}
 	d.object(n, path,
-		field{"status", d.words(&status)},
-		field{"code", d.words(&code)},
-		field{"type", d.words(&typ)},
-		field{"message", d.words(&message)},
+		field{"status", condition(&status)},
+		field{"code", condition(&code)},
+		field{"type", condition(&typ)},
+		field{"message", condition(&message)},
 		field{"class", d.oneOf(&class, ruleClasses[:]...)},
 	)
 	if class == "" && n.kind == mapping && !d.reported(join(path, "class")) {
 		d.report(join(path, "class"), "is required: one of %s", strings.Join(ruleClasses[:], ", "))
 	}
-	if len(status)+len(code)+len(typ)+len(message) == 0 && n.kind == mapping && !d.reported(path) {
+	if !given && n.kind == mapping && !d.reported(path) {
 		d.report(path, "needs a condition: status, code, type or message")
 	}
 	failure := classify.Failure(class)
