@@ -18,7 +18,12 @@ import (
 )
 
 // Whatever a test leaves running, the gateway's or its own, fails the package.
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	goleak.VerifyTestMain(m, goleak.Cleanup(func(code int) {
+		_ = os.RemoveAll(built.dir)
+		os.Exit(code)
+	}))
+}
 
 // all: what takes longer too.
 var all = os.Getenv("RUBICON_TEST_ALL") == "1"

@@ -1,185 +1,315 @@
 package e2e
 
 import (
+	"encoding/json"
 	"fmt"
-	"runtime"
+	"net/http"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/coder/websocket"
+
 	"rubicon/internal/journal"
-	"rubicon/internal/sim"
+	"rubicon/internal/money"
 	"rubicon/test/stand"
 )
 
-// Events of many megabytes pass untouched on every surface.
-func TestHugeEvents(t *testing.T) {
-	for _, mib := range []int{8, 20} {
-		up := sim.New(sim.Options{Scripts: map[string]sim.Script{"up": sim.Play(
-			sim.Created(), sim.Item("message"), sim.Part(), sim.Huge(mib<<20), sim.ItemDone(), sim.Completed(sim.Tokens(10, 0, 5)))}})
-		s := stand.Start(t, stand.Options{Config: peersOf("", "alpha"), Peers: map[string]stand.Peer{"alpha": up}})
-		for _, a := range apis {
-			t.Run(fmt.Sprintf("%s/%d MiB", a.protocol, mib), func(t *testing.T) {
-				got := s.Post(s.Default, a.path, a.stream(a.protocol[:1]))
-				if got.Err != nil || got.Status != 200 || len(got.Body) < mib<<20 {
-					t.Fatalf("status %d, %d bytes, %v", got.Status, len(got.Body), got.Err)
-				}
-				if r := s.Record(got.ID()); r.Outcome != journal.OutcomeCompleted || r.Usage.Source != "reported" {
-					t.Errorf("%s with %s usage", r.Outcome, r.Usage.Source)
-				}
-			})
-		}
+// keyOf makes another key of the default customer.
+func keyOf(t *testing.T, s *stand.Stand, limits string) stand.Customer {
+	t.Helper()
+	var spec map[string]any
+	if err := json.Unmarshal([]byte(`{"name":"limited",`+limits+`}`), &spec); err != nil {
+		t.Fatal(err)
 	}
+	var made struct{ ID, Key string }
+	s.Operate("POST", "/admin/v1/customers/"+s.Default.ID+"/keys", spec, &made)
+	return stand.Customer{ID: s.Default.ID, Key: made.Key, KeyID: made.ID}
 }
 
-// line is an endless event: it never ends, until the peer leaves.
-func endless(before func(c *stand.Exchange), most int, left chan<- int) *stand.Raw {
-	piece := strings.Repeat("x", 64<<10)
+func limited(t *testing.T) *stand.Stand {
+	t.Helper()
+	return stand.Start(t, stand.Options{Config: peersOf("", "alpha"), Peers: map[string]stand.Peer{"alpha": steady()}})
+}
+
+// steady is an upstream that answers everything well.
+func steady() *stand.Raw {
 	return &stand.Raw{Handle: func(c *stand.Exchange) bool {
-		before(c)
-		sent := 0
-		for err := c.Chunk(`data: {"type":"response.output_text.delta","delta":"`); err == nil && sent < most; sent += len(piece) {
-			err = c.Chunk(piece)
+		p := "responses"
+		switch {
+		case strings.Contains(c.Request.URL.Path, "chat"):
+			p = "chat"
+		case strings.Contains(c.Request.URL.Path, "messages"):
+			p = "messages"
 		}
-		left <- sent
-		return false
+		if !strings.Contains(string(c.Body), `"stream":true`) {
+			return c.Whole(200, "application/json", events[p].answer)
+		}
+		c.Stream()
+		_ = c.Chunk(events[p].opening + events[p].output + events[p].ending)
+		return c.End()
 	}}
 }
 
-// One event over limits.event ends the attempt with the buffer's code, before
-// output and after, and holds no more memory than the limit lets it.
-func TestEventOverLimit(t *testing.T) {
-	const limit, most = 4 << 20, 256 << 20
-	openings := []struct {
-		name   string
-		chunks func(p string) string
-		status map[string]int
-	}{
-		{"as the first event", func(string) string { return "" }, map[string]int{"responses": 502, "chat": 502, "messages": 502}},
-		{"behind held events", func(p string) string { return events[p].opening }, map[string]int{"responses": 200, "chat": 502, "messages": 502}},
-		{"after output", func(p string) string { return events[p].opening + events[p].output }, map[string]int{"responses": 200, "chat": 200, "messages": 200}},
+// wantFault checks a refusal: its status and code, its headers, its record
+// without money.
+func wantFault(t *testing.T, s *stand.Stand, r stand.Reply, status int, code string) {
+	t.Helper()
+	if r.Status != status || r.Fault().Code != code {
+		t.Fatalf("status %d, %s; want %d %s", r.Status, r.Body, status, code)
 	}
-	for _, o := range openings {
-		for _, a := range apis {
-			t.Run(a.protocol+"/"+o.name, func(t *testing.T) {
-				left := make(chan int, 1)
-				up := endless(func(c *stand.Exchange) {
-					c.Stream()
-					_ = c.Chunk(o.chunks(a.protocol))
-				}, most, left)
-				s := stand.Start(t, stand.Options{Config: peersOf("limits: {event: 4MiB}", "alpha"), Peers: map[string]stand.Peer{"alpha": up}})
-				watch := peak()
-				got := s.Post(s.Default, a.path, a.stream(a.protocol[:1]))
-				if sent := <-left; sent >= most {
-					t.Errorf("the gateway took all of %d MiB", sent>>20)
+	if (status == 429) != (r.Header.Get("Retry-After") != "") || (status == 429) != (r.Fault().RetryAfter != nil) {
+		t.Errorf("retry-after %q, %s", r.Header.Get("Retry-After"), r.Body)
+	}
+	rec := s.Record(r.ID())
+	if rec.Outcome != journal.OutcomeRejected || rec.Charge != 0 || rec.Error == nil || rec.Error.Code != code || len(rec.Attempts) != 0 {
+		t.Errorf("the record of a refusal: %+v", rec)
+	}
+	if kinds := s.Kinds(r.ID()); len(kinds) != 0 {
+		t.Errorf("a refusal with transactions %v", kinds)
+	}
+}
+
+func wantGood(t *testing.T, r stand.Reply) {
+	t.Helper()
+	if r.Status != 200 || r.Err != nil {
+		t.Fatalf("status %d, %v: %s", r.Status, r.Err, r.Body)
+	}
+}
+
+func TestRequestsPerMinute(t *testing.T) {
+	t.Parallel()
+	s := limited(t)
+	c := keyOf(t, s, `"rpm":3`)
+	for n, a := range apis { // all surfaces count together, streamed or not
+		r := s.Post(c, a.path, a.stream(a.protocol[:1]))
+		wantGood(t, r)
+		if got := r.Header.Get("X-Ratelimit-Remaining-Requests"); got != fmt.Sprint(2-n) {
+			t.Errorf("%s requests remain after %d", got, n+1)
+		}
+		if r.Header.Get("X-Ratelimit-Limit-Requests") != "3" || r.Header.Get("X-Ratelimit-Limit-Tokens") != "" {
+			t.Errorf("headers %v", r.Header)
+		}
+	}
+	for _, a := range apis {
+		r := s.Post(c, a.path, a.unstreamed(a.protocol[:1]))
+		wantFault(t, s, r, 429, "rate_limit_exceeded")
+		reset, err := time.ParseDuration(r.Header.Get("X-Ratelimit-Reset-Requests"))
+		if err != nil || reset < 50*time.Second || reset > time.Minute || r.Header.Get("X-Ratelimit-Remaining-Requests") != "0" {
+			t.Errorf("headers %v", r.Header)
+		}
+		if r.Header.Get("X-Should-Retry") != "true" || r.Header.Get("Retry-After") == "1" {
+			t.Errorf("headers %v", r.Header)
+		}
+	}
+	// A change counts at once, and for what was used already.
+	s.Operate("PATCH", "/admin/v1/keys/"+c.KeyID, map[string]any{"rpm": 4}, nil)
+	wantGood(t, s.Post(c, apis[0].path, apis[0].unstreamed("r")))
+	wantFault(t, s, s.Post(c, apis[0].path, apis[0].unstreamed("r")), 429, "rate_limit_exceeded")
+	s.Operate("PATCH", "/admin/v1/keys/"+c.KeyID, map[string]any{"rpm": 0}, nil)
+	for range 5 {
+		wantGood(t, s.Post(c, apis[0].path, apis[0].unstreamed("r")))
+	}
+}
+
+// Tokens are reserved by the hold's estimate and corrected by what was used.
+func TestTokensPerMinute(t *testing.T) {
+	t.Parallel()
+	s := limited(t)
+	c := keyOf(t, s, `"tpm":200`)
+	body := apis[0].unstreamed("r")
+	for n := range 5 { // each may use some 80, and uses 15
+		r := s.Post(c, apis[0].path, body)
+		wantGood(t, r)
+		if r.Header.Get("X-Ratelimit-Limit-Tokens") != "200" || r.Header.Get("X-Ratelimit-Reset-Tokens") == "" {
+			t.Errorf("headers %v", r.Header)
+		}
+		if n == 0 && r.Header.Get("X-Ratelimit-Remaining-Tokens") == "185" {
+			t.Error("the estimate was not reserved")
+		}
+	}
+	for range 20 {
+		if r := s.Post(c, apis[0].path, body); r.Status != 200 {
+			wantFault(t, s, r, 429, "rate_limit_exceeded")
+			break
+		}
+	}
+	wantFault(t, s, s.Post(c, apis[0].path, body), 429, "rate_limit_exceeded")
+	never := s.Post(c, apis[0].path, strings.Replace(body, `"max_output_tokens":50`, `"max_output_tokens":500`, 1))
+	wantFault(t, s, never, 429, "rate_limit_exceeded")
+	if never.Header.Get("X-Should-Retry") != "false" {
+		t.Error("a request that can never pass is to be retried")
+	}
+	// A request that fails gives its tokens back.
+	failing := keyOf(t, s, `"tpm":90`)
+	for range 3 {
+		wantFault(t, s, s.Post(failing, apis[0].path, `{"model":"r","input":"Hi","max_output_tokens":50,"previous_response_id":"resp_x"}`), 400, "previous_response_not_found")
+	}
+	wantGood(t, s.Post(failing, apis[0].path, body))
+}
+
+func TestConcurrencyLimit(t *testing.T) {
+	t.Parallel()
+	release := make(chan struct{})
+	var running atomic.Int64
+	up := &stand.Raw{Handle: func(c *stand.Exchange) bool {
+		c.Stream()
+		_ = c.Chunk(events["chat"].opening + events["chat"].output)
+		running.Add(1)
+		<-release
+		_ = c.Chunk(events["chat"].ending)
+		return c.End()
+	}}
+	s := stand.Start(t, stand.Options{Config: peersOf("", "alpha"), Peers: map[string]stand.Peer{"alpha": up}})
+	c := keyOf(t, s, `"concurrency":2`)
+	var wg sync.WaitGroup
+	for range 2 {
+		wg.Go(func() { wantGood(t, s.Post(c, apis[1].path, apis[1].stream("c"))) })
+	}
+	must(t, 5*time.Second, "both run", func() bool { return running.Load() == 2 })
+	r := s.Post(c, apis[1].path, apis[1].stream("c"))
+	wantFault(t, s, r, 429, "concurrency_limit")
+	close(release)
+	wg.Wait()
+	for range 5 { // whoever saw the end finds the place free
+		wantGood(t, s.Post(c, apis[1].path, apis[1].stream("c")))
+	}
+}
+
+func TestModelsAndExpiry(t *testing.T) {
+	t.Parallel()
+	s := limited(t)
+	c := keyOf(t, s, `"models":["c"]`)
+	wantFault(t, s, s.Post(c, apis[0].path, apis[0].stream("r")), 403, "model_not_allowed")
+	wantGood(t, s.Post(c, apis[1].path, apis[1].stream("c")))
+	s.Operate("PATCH", "/admin/v1/keys/"+c.KeyID, map[string]any{"models": []string{"r", "c"}}, nil)
+	wantGood(t, s.Post(c, apis[0].path, apis[0].stream("r")))
+	s.Operate("PATCH", "/admin/v1/keys/"+c.KeyID, map[string]any{"expires_at": time.Now().Add(-time.Second).Format(time.RFC3339)}, nil)
+	if r := s.Post(c, apis[0].path, apis[0].stream("r")); r.Status != 401 || r.Fault().Code != "expired_api_key" {
+		t.Errorf("status %d, %s", r.Status, r.Body)
+	}
+}
+
+// What keys are created and changed with comes back as it is.
+func TestKeyFields(t *testing.T) {
+	t.Parallel()
+	s := limited(t)
+	c := keyOf(t, s, `"models":["r"],"rpm":1,"tpm":2,"concurrency":3,"delivery":"atomic","budget":{"amount":"4.5","period":"week"},"expires_at":"2999-01-31T00:00:00Z"`)
+	show := func() (k map[string]any) {
+		var list struct{ Keys []map[string]any }
+		s.Operate("GET", "/admin/v1/customers/"+c.ID+"/keys", nil, &list)
+		for _, k := range list.Keys {
+			if k["id"] == c.KeyID {
+				delete(k, "created_at")
+				return k
+			}
+		}
+		t.Fatal("the key is not on the list")
+		return nil
+	}
+	want := fmt.Sprint(map[string]any{"id": c.KeyID, "customer": c.ID, "name": "limited", "models": []any{"r"}, "rpm": 1.0, "tpm": 2.0,
+		"concurrency": 3.0, "delivery": "atomic", "budget": map[string]any{"amount": "4.500000000", "period": "week"},
+		"expires_at": "2999-01-31T00:00:00Z", "revoked": false})
+	if got := fmt.Sprint(show()); got != want {
+		t.Errorf("the key is %s, want %s", got, want)
+	}
+	s.Operate("PATCH", "/admin/v1/keys/"+c.KeyID, map[string]any{"rpm": 0, "tpm": 0, "concurrency": 0, "models": []string{}, "delivery": "",
+		"budget": map[string]any{"amount": "0", "period": ""}, "expires_at": "0001-01-01T00:00:00Z"}, nil)
+	want = fmt.Sprint(map[string]any{"id": c.KeyID, "customer": c.ID, "name": "limited", "revoked": false})
+	if got := fmt.Sprint(show()); got != want {
+		t.Errorf("without limits the key is %s, want %s", got, want)
+	}
+}
+
+// TestBudget: a budget is spent by charges, reserved by holds, and 200 requests
+// at once cannot overspend it. Each holds 0.0028 at most and costs 0.00035.
+func TestBudget(t *testing.T) {
+	t.Parallel()
+	s := limited(t)
+	body := apis[0].unstreamed("r")
+	for _, period := range []string{"day", "week", "month", "total"} {
+		c := keyOf(t, s, `"budget":{"amount":"0.006","period":"`+period+`"}`)
+		var good atomic.Int64
+		var wg sync.WaitGroup
+		for range 200 {
+			wg.Go(func() {
+				switch r := s.Post(c, apis[0].path, body); {
+				case r.Status == 200:
+					good.Add(1)
+				case r.Status != 402 || r.Fault().Code != "key_budget_exceeded":
+					t.Errorf("status %d, %v: %s", r.Status, r.Err, r.Body)
 				}
-				if grown := watch(); grown > 12*limit {
-					t.Errorf("the heap grew by %d MiB for a limit of %d", grown>>20, limit>>20)
-				}
-				checkBufferLimit(t, s, a, got, o.status[a.protocol], o.chunks(a.protocol))
 			})
+		}
+		wg.Wait()
+		spent := money.Nano(good.Load()) * 350_000
+		if good.Load() == 0 || spent > 6_000_000 {
+			t.Errorf("%d requests of a budget of 0.006 went through", good.Load())
+		}
+		var last stand.Reply
+		for spent < 6_000_000 {
+			if last = s.Post(c, apis[0].path, body); last.Status != 200 {
+				break
+			}
+			spent += 350_000
+		}
+		wantFault(t, s, last, 402, "key_budget_exceeded")
+		var e struct{ Error map[string]any }
+		if err := json.Unmarshal([]byte(last.Body), &e); err != nil {
+			t.Fatal(err)
+		}
+		if e.Error["spent"] != spent.String() || e.Error["budget"] != "0.006000000" || e.Error["period"] != period || e.Error["held"] != "0.000000000" {
+			t.Errorf("%d spent, but the refusal says %s", spent, last.Body)
+		}
+		if _, says := e.Error["resets_at"]; says == (period == "total") {
+			t.Errorf("resets_at in %s", last.Body)
+		}
+		s.Operate("PATCH", "/admin/v1/keys/"+c.KeyID, map[string]any{"budget": map[string]any{"amount": "0.009", "period": period}}, nil)
+		wantGood(t, s.Post(c, apis[0].path, body))
+		s.Operate("PATCH", "/admin/v1/keys/"+c.KeyID, map[string]any{"budget": map[string]any{"amount": "0", "period": ""}}, nil)
+		for range 10 {
+			wantGood(t, s.Post(c, apis[0].path, body))
 		}
 	}
 }
 
-// checkBufferLimit: told once, in the surface's own way, behind the bytes that
-// were delivered before.
-func checkBufferLimit(t *testing.T, s *stand.Stand, a api, got stand.Reply, status int, before string) {
-	t.Helper()
-	const code = "upstream_stream_buffer_limit"
-	if status != 200 {
-		checkFault(t, got, a.protocol, status, code)
-	} else {
-		checkBroken(t, a.protocol, got, before, code)
-	}
-	r := s.Record(got.ID())
-	if len(r.Attempts) != 1 || r.Attempts[0].Failure != "buffer_limit" || r.Error == nil || r.Error.Code != code {
-		t.Errorf("attempts %+v, error %+v", r.Attempts, r.Error)
-	}
-}
-
-// checkBroken: a stream that broke after so many bytes has them untouched and
-// then exactly one ending, which says so.
-func checkBroken(t *testing.T, protocol string, got stand.Reply, before, code string) {
-	t.Helper()
-	if got.Status != 200 || got.Err != nil || !strings.HasPrefix(got.Body, before) {
-		t.Fatalf("status %d, %v, the body does not begin with what upstream sent:\n%.2000s", got.Status, got.Err, got.Body)
-	}
-	rest := stand.Reply{Body: got.Body[len(before):]}
-	all, err := rest.Events()
+// Turns of a WebSocket count like requests.
+func TestLimitsOnWebSocket(t *testing.T) {
+	t.Parallel()
+	s := limited(t)
+	c := keyOf(t, s, `"rpm":3`)
+	ws, _, err := websocket.Dial(t.Context(), "ws"+strings.TrimPrefix(s.URL, "http")+"/v1/responses",
+		&websocket.DialOptions{HTTPHeader: http.Header{"Authorization": {"Bearer " + c.Key}}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := map[string][]string{"responses": {"error", "response.failed"}, "chat": {""}, "messages": {"error"}}[protocol]
-	if len(all) != len(want) {
-		t.Fatalf("the ending has %d events, want %q: %s", len(all), want, rest.Body)
-	}
-	for i, ev := range all {
-		if ev.Type != want[i] || ev.Fault == nil || ev.Fault.Code != code || ev.Fault.RequestID != got.ID() {
-			t.Errorf("the ending's event %d is %+v with %+v, want %q with %s", i, ev, ev.Fault, want[i], code)
+	defer ws.CloseNow()
+	turn := func() (last string) {
+		if err := ws.Write(t.Context(), websocket.MessageText, []byte(`{"type":"response.create","model":"r","store":false,"input":"Hi","max_output_tokens":50}`)); err != nil {
+			t.Fatal(err)
 		}
-	}
-}
-
-// Held events over their bound end the request with the buffer's code; the
-// bound grows with the request, whose echo they are.
-func TestHeldOverLimit(t *testing.T) {
-	pad := strings.Repeat("x", 700<<10)
-	echo := fmt.Sprintf("event: response.created\ndata: {\"type\":\"response.created\",\"sequence_number\":0,\"response\":{\"id\":\"resp_1\",\"status\":\"in_progress\",\"output\":[],\"instructions\":\"%s\"}}\n\n", pad)
-	up := &stand.Raw{Handle: func(c *stand.Exchange) bool {
-		c.Stream()
-		e := events["responses"]
-		return c.Chunk(echo+echo+e.output+e.ending) == nil && c.End()
-	}}
-	s := stand.Start(t, stand.Options{Config: peersOf("", "alpha"), Peers: map[string]stand.Peer{"alpha": up}})
-	small := s.Post(s.Default, "/v1/responses", apis[0].stream("r"))
-	checkBroken(t, "responses", small, echo+echo, "upstream_stream_buffer_limit")
-	if r := s.Record(small.ID()); r.Outcome != journal.OutcomeFailed || r.AfterOutput || r.Charge != 0 || r.Attempts[0].Reason != "buffer_limit" {
-		t.Errorf("%s, charge %v, attempts %+v", r.Outcome, r.Charge, r.Attempts)
-	}
-	large := fmt.Sprintf(`{"model":"r","store":false,"stream":true,"max_output_tokens":50,"input":"Hi","instructions":"%s"}`, pad)
-	got := s.Post(s.Default, "/v1/responses", large)
-	if want := echo + echo + events["responses"].output + events["responses"].ending; got.Body != want {
-		t.Errorf("status %d, %d bytes, want %d: %.300s", got.Status, len(got.Body), len(want), got.Body)
-	}
-}
-
-// A whole answer over limits.event is refused too.
-func TestAnswerOverLimit(t *testing.T) {
-	up := &stand.Raw{Handle: func(c *stand.Exchange) bool {
-		return c.Whole(200, "application/json", `{"pad":"`+strings.Repeat("x", 5<<20)+`"}`)
-	}}
-	s := stand.Start(t, stand.Options{Config: peersOf("limits: {event: 4MiB}", "alpha"), Peers: map[string]stand.Peer{"alpha": up}})
-	for _, a := range apis {
-		got := s.Post(s.Default, a.path, a.unstreamed(a.protocol[:1]))
-		checkBufferLimit(t, s, a, got, 502, "")
-	}
-}
-
-// peak measures how far the heap grows until the returned function is called.
-func peak() func() int64 {
-	runtime.GC()
-	var m runtime.MemStats
-	runtime.ReadMemStats(&m)
-	start, most := m.HeapAlloc, m.HeapAlloc
-	stop, done := make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(done)
-		tick := time.NewTicker(5 * time.Millisecond)
-		defer tick.Stop()
 		for {
-			select {
-			case <-stop:
-				return
-			case <-tick.C:
-				runtime.ReadMemStats(&m)
-				most = max(most, m.HeapAlloc)
+			_, data, err := ws.Read(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if last = string(data); strings.Contains(last, `"response.completed"`) || strings.Contains(last, `"type":"error"`) {
+				return last
 			}
 		}
-	}()
-	return func() int64 {
-		close(stop)
-		<-done
-		return int64(most - start)
+	}
+	for range 2 {
+		if last := turn(); !strings.Contains(last, "response.completed") {
+			t.Fatal(last)
+		}
+	}
+	wantGood(t, s.Post(c, apis[1].path, apis[1].stream("c"))) // the other transport counts with it
+	if last := turn(); !strings.Contains(last, "rate_limit_exceeded") || !strings.Contains(last, `"status":429`) || !strings.Contains(last, `"retry-after"`) {
+		t.Error(last)
+	}
+	if err := ws.Close(websocket.StatusNormalClosure, ""); err != nil {
+		t.Error(err)
 	}
 }

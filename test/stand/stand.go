@@ -83,7 +83,7 @@ func Start(tb testing.TB, o Options) *Stand {
 		o.Tune(cfg)
 	}
 	s.run(ctx, cfg, o.App)
-	s.HTTP = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64, DisableCompression: true}, Timeout: 60 * time.Second}
+	s.HTTP = newHTTP()
 	tb.Cleanup(s.Close)
 	credit := o.Credit
 	if credit == "" {
@@ -91,6 +91,18 @@ func Start(tb testing.TB, o Options) *Stand {
 	}
 	s.Default = s.NewCustomer(credit)
 	return s
+}
+
+// Attach gives the view of a gateway that runs elsewhere, as a process. Nothing
+// is asserted about it by itself.
+func Attach(tb testing.TB, clients, operators string) *Stand {
+	s := &Stand{tb: tb, URL: "http://" + clients, Admin: "http://" + operators, HTTP: newHTTP()}
+	tb.Cleanup(s.HTTP.CloseIdleConnections)
+	return s
+}
+
+func newHTTP() *http.Client {
+	return &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64, DisableCompression: true}, Timeout: 60 * time.Second}
 }
 
 // peers starts the upstreams and gives what stands for them in the YAML.
