@@ -127,6 +127,7 @@ func (a *App) Reload(cfg *config.Config) error {
 	}
 	// Health first: a route must be known before a request can choose it.
 	a.health.Configure(cfg)
+	a.memory.Set(cfg.Limits.Memory)
 	a.cfg.Store(cfg)
 	a.serveAdmin()
 	a.upstream.Retain(cfg)

@@ -23,6 +23,7 @@ import (
 	"rubicon/internal/ident"
 	"rubicon/internal/journal"
 	"rubicon/internal/ledger"
+	"rubicon/internal/pressure"
 	"rubicon/internal/protocol"
 	"rubicon/internal/state"
 	"rubicon/internal/store"
@@ -91,6 +92,11 @@ func (a *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	r = r.WithContext(context.WithValue(r.Context(), idKey{}, id))
 	// The deadline of the connection's last answer must not end this one.
 	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(a.Config().Timers.Write))
+	if pressure.TooMany(r.Context()) {
+		w.Header().Set("Connection", "close")
+		a.fail(w, r, fault.New(fault.Overloaded, "The gateway has as many connections as it takes."))
+		return
+	}
 	if _, pattern := a.mux.Handler(r); pattern == "" {
 		a.noRoute(w, r)
 		return

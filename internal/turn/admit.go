@@ -23,6 +23,9 @@ import (
 // admit decides whether the request runs at all, reserves its money and begins
 // its record. No upstream call was made when it refuses.
 func (t *turn) admit() *fault.Error {
+	if t.Overloaded != nil && t.Overloaded() {
+		return fault.New(fault.Overloaded, "")
+	}
 	if f := t.findModel(); f != nil {
 		return f
 	}

@@ -45,9 +45,11 @@ type Engine struct {
 	Limits   *limit.Limits // nil: keys' rates and concurrency are not enforced
 	Choose   Chooser
 	Random   func() float64 // in [0,1)
-	Observe  Observer       // may be nil
-	Log      *slog.Logger
-	Node     string
+	// Overloaded tells that new requests must be refused; nil: never.
+	Overloaded func() bool
+	Observe    Observer // may be nil
+	Log        *slog.Logger
+	Node       string
 }
 
 // Observer is told of requests, for metrics.

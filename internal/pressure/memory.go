@@ -1,0 +1,129 @@
+// Package pressure bounds what the whole process takes: memory and client
+// connections. What is over a bound is refused by name, so that what runs can
+// end well.
+//
+// It is not for the bounds of one request (config.Limits' other members, where
+// they apply) nor for customers' rates (package limit).
+//
+// Invariant: it refuses new work only; nothing that runs is touched.
+package pressure
+
+import (
+	"bufio"
+	"context"
+	"os"
+	"runtime/debug"
+	"runtime/metrics"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"time"
+)
+
+// share of the machine's or container's memory that is used unless configured.
+const share = 0.70
+
+// high is the share of the limit above which new requests are refused, low the
+// share below which they are taken again.
+const (
+	high = 0.97
+	low  = 0.90
+)
+
+// Memory watches the process's memory against a limit.
+type Memory struct {
+	limit atomic.Int64
+	over  atomic.Bool
+	used  func() int64
+}
+
+// NewMemory makes a Memory; Set tells it the limit.
+func NewMemory() *Memory { return &Memory{used: used} }
+
+// Set applies limits.memory (0: 70 % of what there is), also as the garbage
+// collector's soft limit. It returns the limit in bytes, 0 for none known.
+func (m *Memory) Set(configured int64) int64 {
+	limit := configured
+	if limit == 0 {
+		limit = int64(share * float64(available()))
+	}
+	m.limit.Store(limit)
+	if limit > 0 {
+		debug.SetMemoryLimit(limit)
+	}
+	return limit
+}
+
+// Over tells whether new requests should be refused.
+func (m *Memory) Over() bool { return m.over.Load() }
+
+// Run looks once a second until ctx ends.
+func (m *Memory) Run(ctx context.Context) error {
+	t := time.NewTicker(time.Second)
+	defer t.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-t.C:
+			m.look()
+		}
+	}
+}
+
+func (m *Memory) look() {
+	limit := float64(m.limit.Load())
+	if limit <= 0 {
+		m.over.Store(false)
+		return
+	}
+	switch u := float64(m.used()); {
+	case u > high*limit:
+		m.over.Store(true)
+	case u < low*limit:
+		m.over.Store(false)
+	}
+}
+
+// used is what the Go runtime has taken from the system and not given back, the
+// measure of its soft limit. Nearly all of the process's memory is there: the
+// database is Go code too.
+func used() int64 {
+	samples := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}
+	metrics.Read(samples)
+	return int64(samples[0].Value.Uint64()) - int64(samples[1].Value.Uint64())
+}
+
+// available is the memory of the container, else of the machine; 0 if unknown.
+func available() int64 {
+	machine := meminfo("/proc/meminfo")
+	for _, path := range [...]string{"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"} {
+		raw, err := os.ReadFile(path)
+		if err != nil {
+			continue
+		}
+		n, err := strconv.ParseInt(strings.TrimSpace(string(raw)), 10, 64)
+		// Without a limit it says "max", or a number far above the machine.
+		if err == nil && n > 0 && (machine == 0 || n < machine) {
+			return n
+		}
+	}
+	return machine
+}
+
+func meminfo(path string) int64 {
+	f, err := os.Open(path)
+	if err != nil {
+		return 0
+	}
+	defer f.Close()
+	lines := bufio.NewScanner(f)
+	for lines.Scan() {
+		name, rest, _ := strings.Cut(lines.Text(), ":")
+		if fields := strings.Fields(rest); name == "MemTotal" && len(fields) > 0 {
+			kib, _ := strconv.ParseInt(fields[0], 10, 64)
+			return kib << 10
+		}
+	}
+	return 0
+}
