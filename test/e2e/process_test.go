@@ -15,7 +15,6 @@ import (
 	"testing"
 	"time"
 
-	"rubicon/internal/sim"
 	"rubicon/test/stand"
 )
 
@@ -126,7 +125,7 @@ func (p *process) terminate(t *testing.T) int {
 
 // provider serves scripts on a free port until the test ends and gives its base
 // URL.
-func provider(t *testing.T, p *sim.Provider) string {
+func provider(t *testing.T, p stand.Peer) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
