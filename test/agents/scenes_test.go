@@ -1,0 +1,141 @@
+package agents
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"rubicon/internal/journal"
+	"rubicon/internal/sim"
+)
+
+// scene is what the providers do, and what must come of it.
+type scene struct {
+	name, what string
+	prompts    int // 1 unless set
+	poor       bool
+	direct     bool // played without the gateway too, to compare
+	// a and b are what the first and the second channel do about prompts and
+	// about the shell's output.
+	a, b  func(t tool) (starts, afters sim.Script)
+	check func(t *testing.T, a agent, o outcome)
+}
+
+// good answers everything.
+func good(tool) (sim.Script, sim.Script) {
+	return sim.Calls(says(hello), says(again)), sim.Play(says(concluded)...)
+}
+
+// loop calls the shell and answers its output.
+func loop(t tool) (sim.Script, sim.Script) {
+	return sim.Play(calls(t)...), sim.Play(says(concluded)...)
+}
+
+// always does the same at every call.
+func always(steps []sim.Step) func(tool) (sim.Script, sim.Script) {
+	return func(tool) (sim.Script, sim.Script) { return sim.Play(steps...), sim.Play(steps...) }
+}
+
+// firstly fails the first prompt and is good from then on.
+func firstly(steps []sim.Step) func(tool) (sim.Script, sim.Script) {
+	return func(tool) (sim.Script, sim.Script) {
+		return sim.Calls(steps, says(hello)), sim.Play(says(concluded)...)
+	}
+}
+
+var scenes = []scene{
+	{name: "answer", what: "A good answer.", a: good, b: good,
+		check: func(t *testing.T, a agent, o outcome) {
+			o.ends(t, hello)
+			o.turns(t, journal.OutcomeCompleted)
+			o.upstream(t, 1, 0)
+		}},
+	{name: "tools", what: "The model calls the agent's shell once, reads its output and answers.", a: loop, b: loop,
+		check: func(t *testing.T, a agent, o outcome) {
+			o.ends(t, concluded)
+			o.turns(t, journal.OutcomeCompleted, journal.OutcomeCompleted)
+			o.upstream(t, 2, 0)
+			o.looped(t)
+			o.continued(t, a, 1)
+		}},
+	{name: "resumed", what: "A second prompt in a new process continues the session of the first.", prompts: 2, a: good, b: good,
+		check: func(t *testing.T, a agent, o outcome) {
+			o.ends(t, again)
+			o.turns(t, journal.OutcomeCompleted, journal.OutcomeCompleted)
+			o.upstream(t, 2, 0)
+			if last := o.calls[len(o.calls)-1].Body; !strings.Contains(last, hello) || strings.Contains(last, "previous_response_id") {
+				t.Errorf("the second prompt was not sent with the first answer, by itself: %s", last)
+			}
+		}},
+	{name: "failed event before output", what: "A tool loop; the first channel fails every time before output (a failure event), the second is good.",
+		a: always(failsEarly()), b: loop, check: hidden},
+	{name: "broken before output", what: "The same; the first channel breaks off every time before any event.",
+		a: always(breaksEarly()), b: loop, check: hidden},
+	{name: "server error before output", what: "The same; the first channel answers 500 every time.",
+		a: always([]sim.Step{sim.ReplyError(500, "server_error")}), b: loop, check: hidden},
+	{name: "cut after output, once", what: "The first answer breaks in the middle of its text; later ones are good.", direct: true,
+		a: firstly(cutInText()), b: good,
+		check: func(t *testing.T, a agent, o outcome) { o.cut(t, 1); o.upstreamOf(t, "b", 0); o.noMoreTries(t) }},
+	{name: "cut after output, always", what: "Every answer breaks in the middle of its text.", direct: true,
+		a: always(cutInText()), b: good,
+		check: func(t *testing.T, a agent, o outcome) {
+			o.cut(t, len(o.records))
+			o.upstreamOf(t, "b", 0)
+			o.fails(t)
+			o.noMoreTries(t)
+		}},
+	{name: "cut in a tool call, once", what: "The first answer breaks off when its call of the shell is whole, but not its end; later ones are good.", direct: true,
+		a: func(x tool) (sim.Script, sim.Script) {
+			return sim.Calls(cutInCall(x), calls(x), says(hello)), sim.Play(says(concluded)...)
+		}, b: good,
+		check: func(t *testing.T, a agent, o outcome) {
+			o.cut(t, 1)
+			o.upstreamOf(t, "b", 0)
+			o.noMoreTries(t)
+			if o.ran > o.direct.ran {
+				t.Errorf("the command ran %d times, without the gateway %d times", o.ran, o.direct.ran)
+			}
+		}},
+	{name: "failing for good before output", what: "Both channels fail every time before output (a failure event).", direct: true,
+		a: always(failsEarly()), b: always(failsEarly()),
+		check: func(t *testing.T, a agent, o outcome) {
+			o.fails(t)
+			o.noMoreTries(t)
+			for _, r := range o.records {
+				if r.Outcome != journal.OutcomeFailed || r.Charge != 0 || len(r.Attempts) != 2 {
+					t.Errorf("not failed free of charge after two attempts: %+v", r)
+				}
+			}
+		}},
+	{name: "429 with Retry-After", what: "Both channels answer the first prompt with 429 and Retry-After: 2; later they are good.", direct: true,
+		a: firstly(limited(2)), b: firstly(limited(2)),
+		check: func(t *testing.T, a agent, o outcome) {
+			o.ends(t, hello)
+			o.upstreamOf(t, "b", 1)
+			if gap := o.gap(); gap < 1500*time.Millisecond {
+				t.Errorf("the agent came back after %v, asked to wait 2 s", gap)
+			}
+		}},
+	{name: "insufficient balance", what: "The customer has no credit.", poor: true, a: good, b: good,
+		check: func(t *testing.T, a agent, o outcome) {
+			o.fails(t)
+			o.upstream(t, 0, 0)
+			for _, r := range o.records {
+				if r.Outcome != journal.OutcomeRejected || r.Error == nil || r.Error.Code != "insufficient_balance" {
+					t.Errorf("not rejected for want of balance: %+v", r)
+				}
+			}
+		}},
+}
+
+// hidden: the agent never learns of the first channel's failures.
+func hidden(t *testing.T, a agent, o outcome) {
+	o.ends(t, concluded)
+	o.turns(t, journal.OutcomeCompleted, journal.OutcomeCompleted)
+	o.upstream(t, 2, 2)
+	o.looped(t)
+	o.continued(t, a, 1)
+	if failure := o.last().failure; failure != "" {
+		t.Errorf("the agent told of a failure: %s", failure)
+	}
+}
