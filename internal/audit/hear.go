@@ -18,6 +18,7 @@ type failureBody struct {
 	Status  int
 	Code    any
 	Message string
+	After   *bool `json:"after_output"`
 	Error   json.RawMessage
 }
 
@@ -36,6 +37,7 @@ func failure(data []byte) failureSeen {
 		inner.Type = strings.TrimPrefix(inner.Type, "error")
 	}
 	f.code, f.kind, f.message, f.jsonBody = text(inner.Code), inner.Type, inner.Message, true
+	f.afterOutput = inner.After
 	if len(outer.Error) > 0 && inner.Message == "" {
 		_ = json.Unmarshal(outer.Error, &f.message) // an error that is a string
 	}

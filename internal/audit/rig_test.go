@@ -3,6 +3,7 @@ package audit
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"net"
 	"net/http"
 	"os"
@@ -15,7 +16,31 @@ import (
 	"rubicon/internal/app"
 	"rubicon/internal/config"
 	"rubicon/internal/memnet"
+	"rubicon/internal/store"
 )
+
+// empty is a database with the schema and nothing in it: a copy costs far less
+// than the migrations.
+var empty []byte
+
+func TestMain(m *testing.M) {
+	dir, err := os.MkdirTemp("", "audit-")
+	if err != nil {
+		panic(err)
+	}
+	path := filepath.Join(dir, "empty.db")
+	db, err := store.Open(context.Background(), "sqlite:"+path, store.Options{})
+	if err == nil {
+		err = errors.Join(db.Migrate(context.Background()), db.Close())
+	}
+	if err == nil {
+		empty, err = os.ReadFile(path)
+	}
+	if err = errors.Join(err, os.RemoveAll(dir)); err != nil {
+		panic(err)
+	}
+	os.Exit(m.Run())
+}
 
 // rig is an in-memory world with virtual time in which gateways are audited:
 // the waits of a full run cost nothing.
@@ -90,6 +115,9 @@ func (r *rig) rubicon(o Options, more string) *gateway {
 	}
 	dir, err := os.MkdirTemp("", "audit-")
 	if err != nil {
+		r.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "audit.db"), empty, 0o600); err != nil {
 		r.Fatal(err)
 	}
 	text = strings.NewReplacer("127.0.0.1:8080\n", gatewayAddr+"\n", "127.0.0.1:8081", adminAddr,

@@ -42,6 +42,7 @@ type failureSeen struct {
 	status              int // of an event that names one
 	code, kind, message string
 	jsonBody            bool
+	afterOutput         *bool // as Rubicon tells it
 }
 
 type usageSeen struct{ input, output int64 }

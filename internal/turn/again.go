@@ -57,6 +57,7 @@ func (t *turn) again(a *attempt) bool {
 	}
 	a.close()
 	t.gate.discard()
+	t.rec.Times.FirstOutput = 0 // the lost attempt's, if it had any, was nobody's
 	return true
 }
 
@@ -117,7 +118,7 @@ func (t *turn) healthResult(a *attempt) health.Result {
 }
 
 // shownFault is the failure in the client's words.
-func (t *turn) shownFault(a *attempt) *fault.Error {
+func (t *turn) shownFault(a *attempt, handed replay.Handed) *fault.Error {
 	shown := a.failed
 	if a.instead != nil {
 		shown = a.instead
@@ -129,7 +130,6 @@ func (t *turn) shownFault(a *attempt) *fault.Error {
 	if f.RetryAfter == 0 && (a.failed.Failure == classify.Balance || a.failed.Failure == classify.RateLimited) {
 		f.RetryAfter = t.untilReturn() // the route is out for some time, and others may be out too
 	}
-	handed, _ := t.gate.state()
 	f.RequestID = t.req.ID
 	f.AfterOutput = handed == replay.OutputToo
 	f.Retryable = f.Retryable && t.harmless(f.AfterOutput)

@@ -196,14 +196,21 @@ func (t *turn) pass(a *attempt, ev protocol.Event) error {
 		if a.seen.OutputEvents == 1 {
 			t.noteFirst(&t.rec.Times.FirstOutput)
 		}
-		t.live.Events.Store(a.seen.OutputEvents)
-		t.live.Bytes.Store(a.seen.TextBytes)
+		if !t.gate.keepsOutput() {
+			t.delivered(a)
+		}
 		a.permit.Alive()
 	}
 	if !a.stream.Ready() {
 		t.gate.Flush()
 	}
 	return nil
+}
+
+// delivered notes that the client has the attempt's output so far.
+func (t *turn) delivered(a *attempt) {
+	t.live.Events.Store(a.seen.OutputEvents)
+	t.live.Bytes.Store(a.seen.TextBytes)
 }
 
 // failureEvent keeps a failure event for the decision. After output, where the

@@ -18,7 +18,7 @@ func (t *turn) conclude(a *attempt) Result {
 		a.verdict = replay.Verdict{Action: replay.Deliver, Reason: replay.Answered}
 		a.report(health.Result{OK: true, Customer: t.req.Principal.Customer.ID})
 	}
-	handed, _ := t.gate.state()
+	handed := t.handedInTheEnd(a)
 	t.rec.AfterOutput = handed == replay.OutputToo || a.failed == nil && a.seen.OutputEvents > 0
 	t.rec.UpstreamModel = a.route.Candidate.UpstreamModel
 	t.rec.ResponseID = a.seen.ResponseID
@@ -33,6 +33,26 @@ func (t *turn) conclude(a *attempt) Result {
 	t.show(a, e)
 	t.observe()
 	return Result{Outcome: t.rec.Outcome, Seen: a.seen, Sent: true}
+}
+
+// handedInTheEnd is what the client has once the end was shown: with atomic
+// delivery that may be output which is still held. Money and record are written
+// before the end is shown, and must tell what it will have been.
+func (t *turn) handedInTheEnd(a *attempt) replay.Handed {
+	handed, outputHeld := t.gate.state()
+	switch {
+	case handed != replay.Nothing || !outputHeld:
+		return handed
+	case a.failed != nil && (t.left(a) || t.form(a, handed) == FormStatus):
+		return replay.Nothing // it is dropped
+	}
+	t.delivered(a)
+	return replay.OutputToo
+}
+
+// left tells whether the client left before the end.
+func (t *turn) left(a *attempt) bool {
+	return a.failed.Failure == classify.ClientGone || t.clientGone()
 }
 
 // told is the record's word for what the client was told; one that left was
@@ -62,7 +82,7 @@ func (t *turn) outcome(a *attempt, handed replay.Handed) journal.Outcome {
 		return journal.OutcomeIncomplete
 	case a.failed == nil:
 		return journal.OutcomeCompleted
-	case a.failed.Failure == classify.ClientGone || t.clientGone():
+	case t.left(a):
 		return journal.OutcomeCancelled
 	case handed == replay.OutputToo:
 		return journal.OutcomePartial
@@ -71,11 +91,11 @@ func (t *turn) outcome(a *attempt, handed replay.Handed) journal.Outcome {
 }
 
 // paid is the row of the contract's table of who pays.
-func (a *attempt) paid(handed replay.Handed, outputHeld bool, form Form) meter.Ending {
+func (a *attempt) paid(handed replay.Handed) meter.Ending {
 	switch {
 	case a.failed == nil:
 		return meter.Answered
-	case handed == replay.OutputToo, outputHeld && form != FormStatus:
+	case handed == replay.OutputToo:
 		return meter.OutputThenCut
 	case a.seen.Result:
 		return meter.FailureWithResult
@@ -85,7 +105,7 @@ func (a *attempt) paid(handed replay.Handed, outputHeld bool, form Form) meter.E
 
 // ending is how the failure is shown.
 func (t *turn) ending(a *attempt, handed replay.Handed) Ending {
-	e := Ending{Form: t.form(a, handed), Fault: t.shownFault(a),
+	e := Ending{Form: t.form(a, handed), Fault: t.shownFault(a, handed),
 		Protocol: t.req.Protocol, Reader: a.reader, ErrorSent: a.errorSent}
 	if e.Form != FormEvent {
 		return e
@@ -115,14 +135,9 @@ func (t *turn) form(a *attempt, handed replay.Handed) Form {
 
 // settle makes the outcome durable.
 func (t *turn) settle(a *attempt, handed replay.Handed) {
-	_, outputHeld := t.gate.state()
-	form := FormStatus
-	if a.failed != nil {
-		form = t.form(a, handed)
-	}
 	c := meter.Case{Request: t.req.ID, Customer: t.req.Principal.Customer.ID, Model: t.model.Name, Price: t.model.Price, Held: t.bill.Held,
 		InputEstimate: t.estimate, BytesPerToken: t.bill.BytesPerToken, RequestedTier: t.req.Parsed.Tier, Free: t.req.Free,
-		Ended: a.paid(handed, outputHeld, form)}
+		Ended: a.paid(handed)}
 	for _, x := range t.attempts {
 		c.Attempts = append(c.Attempts, meter.Attempt{N: x.n, Channel: x.route.Candidate.Channel.Name, Cost: x.route.Candidate.Cost,
 			Executed: x.failed == nil || x.failed.Executed, Seen: x.seen, Reason: string(x.lostReason())})

@@ -38,7 +38,7 @@ type gate struct {
 	spilled   bool // atomic delivery went over its bound
 
 	hold        time.Duration
-	start       time.Time // of the first held lifecycle event of the request
+	start       time.Time // of the first held event of the request, heartbeats apart
 	expired     bool
 	frozen      bool // a decision is being made: the deadline only takes note
 	timer       *time.Timer
@@ -89,15 +89,11 @@ func (g *gate) keep(ev protocol.Event) error {
 	switch ev.Class {
 	case protocol.Lifecycle:
 		g.lifecycle = true
-		if g.start.IsZero() {
-			g.start = time.Now()
-			if !g.atomic && g.hold > 0 {
-				g.timer = time.AfterFunc(g.hold, g.expire)
-			}
-		}
+		g.arm()
 	case protocol.Heartbeat:
 	default:
 		g.output = true
+		g.arm()
 	}
 	if g.heldBytes <= g.limit {
 		return nil
@@ -108,6 +104,17 @@ func (g *gate) keep(ev protocol.Event) error {
 		return nil
 	}
 	return errHeld
+}
+
+// arm starts the hold with its first event. Atomic delivery has no deadline.
+func (g *gate) arm() {
+	if !g.start.IsZero() {
+		return
+	}
+	g.start = time.Now()
+	if !g.atomic && g.hold > 0 {
+		g.timer = time.AfterFunc(g.hold, g.expire)
+	}
 }
 
 // expire is the deadline: what is held goes out and the request is committed.
@@ -307,6 +314,13 @@ func (g *gate) setContentType(s string) {
 	g.contentType = s
 }
 
+// keepsOutput tells whether output stays here (atomic delivery).
+func (g *gate) keepsOutput() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.atomic
+}
+
 func (g *gate) writerFailed() bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -316,6 +330,9 @@ func (g *gate) writerFailed() bool {
 func (g *gate) heldFor() time.Duration {
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	if g.handed == replay.Nothing && g.output {
+		return time.Since(g.start) // atomic delivery: the record is written before the release
+	}
 	return g.measured
 }
 
