@@ -267,7 +267,7 @@ func (g *gate) fail(e Ending) {
 	} else if len(g.held) > 0 {
 		g.release(max(g.handed, g.heldAs()))
 	}
-	if e.Form != FormStatus && !g.began {
+	if e.Form != FormStatus && e.Answer == nil && !g.began {
 		g.began = true
 		g.sink.Begin(g.contentType)
 	}
