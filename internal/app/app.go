@@ -27,6 +27,7 @@ import (
 	"rubicon/internal/health"
 	"rubicon/internal/health/keep"
 	"rubicon/internal/httpapi"
+	"rubicon/internal/idempotency"
 	"rubicon/internal/ident"
 	"rubicon/internal/journal"
 	"rubicon/internal/ledger"
@@ -78,6 +79,7 @@ type App struct {
 	metrics  *telemetry.Metrics
 	upstream *upstream.Client
 	engine   *turn.Engine
+	repeats  *idempotency.Keeper
 	memory   *pressure.Memory
 	conns    *pressure.Connections
 
@@ -148,6 +150,9 @@ func (a *App) open(ctx context.Context) (err error) {
 	if err := a.recover(ctx); err != nil {
 		return fmt.Errorf("resolving what the last run left open: %w", err)
 	}
+	if err := a.openRepeats(ctx); err != nil {
+		return err
+	}
 	a.memory = pressure.NewMemory()
 	a.memory.Set(cfg.Limits.Memory)
 	a.engine = &turn.Engine{Overloaded: a.memory.Over, Config: a.Config, Health: a.health, Upstream: a.upstream, Books: a.books, States: a.states,
@@ -200,7 +205,7 @@ func (a *App) listen() (err error) {
 	a.connections = cancel
 	a.sockets = a.socketHandler(ids)
 	handler := httpapi.New(httpapi.Deps{Config: a.Config, Engine: a.engine, Accounts: a.accounts, Ledger: a.ledger, Journal: a.journal,
-		States: a.states, DB: a.db, Upstream: a.upstream, IDs: ids, Log: a.log, Ready: a.isReady,
+		States: a.states, DB: a.db, Upstream: a.upstream, Idempotency: a.repeats, IDs: ids, Log: a.log, Ready: a.isReady,
 		Version: func() string { return a.Config().Version() }, Socket: a.sockets}, surfaces())
 	a.clientHTTP = &http.Server{Handler: handler, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
 		BaseContext: func(net.Listener) context.Context { return base }, ConnContext: a.conns.Mark, ErrorLog: slog.NewLogLogger(a.log.Handler(), slog.LevelDebug)}
@@ -245,6 +250,7 @@ func (a *App) Run(ctx context.Context) error {
 	start("credential re-checks", func() error { return a.health.RunRechecks(background, a.recheck) })
 	start("configuration", func() error { return a.follow(background) })
 	start("memory", func() error { return a.memory.Run(background) })
+	start("recorded answers", func() error { return a.repeats.Run(background) })
 	start("housekeeping", func() error { return a.housekeep(background) })
 	start("client API", func() error { return a.serveClients() })
 	start("admin API", func() error { return a.adminHTTP.Serve(a.admin) })
@@ -276,13 +282,13 @@ func (a *App) shutdown() {
 	defer cancel()
 	socketsEnd := a.drainSockets(ctx)
 	if err := a.clientHTTP.Shutdown(ctx); err != nil {
-		a.connections(turn.ErrShutdown)
+		a.endTurns()
 		last, done := context.WithTimeout(context.Background(), 5*time.Second)
 		defer done()
 		_ = a.clientHTTP.Shutdown(last)
 		_ = a.clientHTTP.Close()
 	}
-	a.connections(turn.ErrShutdown)
+	a.endTurns()
 	socketsEnd()
 	_ = a.adminHTTP.Close()
 }

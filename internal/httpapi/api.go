@@ -20,6 +20,7 @@ import (
 	"rubicon/internal/account"
 	"rubicon/internal/config"
 	"rubicon/internal/fault"
+	"rubicon/internal/idempotency"
 	"rubicon/internal/ident"
 	"rubicon/internal/journal"
 	"rubicon/internal/ledger"
@@ -44,6 +45,8 @@ type Deps struct {
 	IDs      *ident.Source
 	Log      *slog.Logger
 	Ready    func() error // nil: ready
+	// Idempotency knows repeated requests; nil: Idempotency-Key is ignored.
+	Idempotency *idempotency.Keeper
 	// Version names the configuration that runs; nil: not shown.
 	Version func() string
 	// Socket serves the WebSocket upgrade of GET /v1/responses; nil: 426.

@@ -27,14 +27,13 @@ func (a *api) serve(s Surface) http.HandlerFunc {
 			Received: received, Free: s.Free, Atomic: r.Header.Get("Rubicon-Delivery") == "atomic",
 			OnLimits: limitHeaders(w.Header()),
 		}
-		if f := a.read(w, r, req); f != nil {
+		if f = a.read(w, r, req); f == nil {
+			f = a.answer(w, r, req)
+		}
+		if f != nil {
 			a.Engine.Refused(r.Context(), req, f)
 			a.refuse(w, r, s.Protocol, f)
-			return
 		}
-		sink := newSink(w, s.Protocol, a.Config().Timers.Write)
-		a.Engine.Run(r.Context(), req, sink)
-		sink.close()
 	}
 }
 

@@ -88,6 +88,9 @@ type Result struct {
 	Outcome journal.Outcome
 	Seen    *protocol.Seen // of the delivered attempt; nil if there was none
 	Sent    bool           // an attempt was made
+	// Delivered: the client was given output or a whole answer, or pays. To run
+	// the request again would be to run it twice.
+	Delivered bool
 }
 
 // Sink is a client connection in its role for one request. Its methods are
@@ -154,7 +157,9 @@ func (e *Engine) Run(ctx context.Context, req *Request, sink Sink) Result {
 	for {
 		a := t.attempt()
 		if a.failed == nil || !t.again(a) {
-			return t.conclude(a)
+			r := t.conclude(a)
+			r.Delivered = a.failed == nil || t.rec.AfterOutput || t.rec.Charge > 0
+			return r
 		}
 	}
 }

@@ -1,0 +1,25 @@
+package app
+
+import (
+	"context"
+	"time"
+
+	"rubicon/internal/idempotency"
+	"rubicon/internal/turn"
+)
+
+// openRepeats makes the keeper of repeated requests, and frees what the last
+// run left. It comes after the money was resolved.
+func (a *App) openRepeats(ctx context.Context) error {
+	a.repeats = idempotency.New(idempotency.Options{DB: a.db, Node: node, Now: time.Now, Log: a.log,
+		WriteLimit: func() time.Duration { return a.Config().Timers.Write },
+		Linger:     func() time.Duration { return 0 }})
+	return a.repeats.Free(ctx, node)
+}
+
+// endTurns ends the turns that outlived the grace time, those that run for
+// nobody included.
+func (a *App) endTurns() {
+	a.connections(turn.ErrShutdown)
+	a.repeats.Stop(turn.ErrShutdown)
+}

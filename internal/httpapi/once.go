@@ -1,0 +1,34 @@
+package httpapi
+
+import (
+	"context"
+	"net/http"
+
+	"rubicon/internal/fault"
+	"rubicon/internal/idempotency"
+	"rubicon/internal/turn"
+)
+
+// answer runs the request, or gives the answer of the one whose repeat it is.
+func (a *api) answer(w http.ResponseWriter, r *http.Request, req *turn.Request) *fault.Error {
+	run := func(ctx context.Context, w http.ResponseWriter) bool {
+		sink := newSink(w, req.Protocol, a.Config().Timers.Write)
+		result := a.Engine.Run(ctx, req, sink)
+		sink.close()
+		return result.Delivered
+	}
+	if a.Idempotency == nil {
+		run(r.Context(), w)
+		return nil
+	}
+	key, f := idempotency.Key(r.Header)
+	if f != nil {
+		return f
+	}
+	if key == "" {
+		run(r.Context(), w)
+		return nil
+	}
+	return a.Idempotency.Serve(w, r, idempotency.Call{Customer: req.Principal.Customer.ID, Key: key, RequestID: req.ID,
+		Digest: idempotency.Digest(r.URL.Path, req.Body)}, run)
+}

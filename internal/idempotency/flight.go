@@ -1,0 +1,263 @@
+package idempotency
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"net/http"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// flight is one request that runs, with what it has written so far. Those who
+// joined read it at their own pace. As long as the log is whole it can be
+// joined and recorded; over its bound only what somebody has still to read
+// stays, and the writer waits for the slowest.
+type flight struct {
+	digest [sha256.Size]byte
+	gone   chan struct{} // closed once the key is free again or its answer stands in the database
+	memory *atomic.Int64 // bytes of all logs
+	linger func() time.Duration
+
+	mu        sync.Mutex
+	changed   *sync.Cond
+	running   bool
+	ended     bool
+	delivered bool
+	cancelled bool
+	stop      context.CancelCauseFunc
+	listening int // clients
+	timer     *time.Timer
+
+	status  int
+	header  http.Header
+	log     []byte
+	base    int64 // bytes before the log
+	whole   bool
+	readers map[*reader]struct{}
+}
+
+// reader is somebody's place in the log.
+type reader struct{ at int64 }
+
+func newFlight(digest [sha256.Size]byte, memory *atomic.Int64, linger func() time.Duration) *flight {
+	f := &flight{digest: digest, gone: make(chan struct{}), memory: memory, linger: linger, whole: true, readers: map[*reader]struct{}{}}
+	f.changed = sync.NewCond(&f.mu)
+	return f
+}
+
+// start begins the run, with its own client listening.
+func (f *flight) start(stop context.CancelCauseFunc) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.running, f.stop, f.listening = true, stop, 1
+	f.changed.Broadcast()
+}
+
+// wake lets everybody look again.
+func (f *flight) wake() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.changed.Broadcast()
+}
+
+// cancel ends the run.
+func (f *flight) cancel(cause error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.cancelLocked(cause)
+}
+
+func (f *flight) cancelLocked(cause error) {
+	if f.running && !f.cancelled {
+		f.cancelled = true
+		f.stop(cause)
+	}
+}
+
+// join adds a client to those who listen, with a place at the beginning of the
+// log. It waits until it is known whether the flight runs at all. Without a
+// place, late means that it runs but its beginning is not kept; otherwise it
+// never ran or ends, and its key must be asked for again once it is gone.
+func (f *flight) join(ctx context.Context) (at *reader, late bool) {
+	defer context.AfterFunc(ctx, f.wake)()
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for !f.running && !f.isGone() && ctx.Err() == nil {
+		f.changed.Wait()
+	}
+	switch {
+	case !f.running, f.cancelled, ctx.Err() != nil, f.ended && !(f.delivered && f.whole):
+		return nil, false
+	case !f.whole:
+		return nil, true
+	}
+	f.listening++
+	if f.timer != nil {
+		f.timer.Stop()
+	}
+	at = &reader{}
+	f.readers[at] = struct{}{}
+	return at, false
+}
+
+func (f *flight) isGone() bool {
+	select {
+	case <-f.gone:
+		return true
+	default:
+		return false
+	}
+}
+
+// left notes that a client stopped listening. A cause that is not the client's
+// own leaving, such as a shutdown, is meant for all.
+func (f *flight) left(cause error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.listening--
+	if f.ended {
+		return
+	}
+	if cause != nil && !errors.Is(cause, context.Canceled) {
+		f.cancelLocked(cause)
+		return
+	}
+	if f.listening > 0 {
+		return
+	}
+	wait := f.linger()
+	if wait <= 0 {
+		f.cancelLocked(context.Canceled)
+		return
+	}
+	f.timer = time.AfterFunc(wait, func() {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		if f.listening == 0 {
+			f.cancelLocked(context.Canceled)
+		}
+	})
+}
+
+// begin notes status and header, once.
+func (f *flight) begin(status int, header http.Header) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.status == 0 {
+		f.status, f.header = status, recorded(header)
+		f.changed.Broadcast()
+	}
+}
+
+// recorded is what of a header belongs to the answer and not to the moment.
+func recorded(header http.Header) http.Header {
+	h := header.Clone()
+	for name := range h {
+		if len(name) > len(momentary) && name[:len(momentary)] == momentary {
+			delete(h, name)
+		}
+	}
+	return h
+}
+
+const momentary = "X-Ratelimit-"
+
+// write adds to the log.
+func (f *flight) write(ctx context.Context, b []byte) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.whole && (len(f.log)+len(b) > maxAnswer || f.memory.Load()+int64(len(b)) > maxMemory) {
+		f.whole = false
+	}
+	f.log = append(f.log, b...)
+	f.memory.Add(int64(len(b)))
+	f.changed.Broadcast()
+	if f.whole {
+		return
+	}
+	for f.drop(); len(f.log) > 0 && ctx.Err() == nil; f.drop() {
+		f.changed.Wait()
+	}
+}
+
+// drop forgets what everybody has read.
+func (f *flight) drop() {
+	least := f.base + int64(len(f.log))
+	for r := range f.readers {
+		least = min(least, r.at)
+	}
+	n := least - f.base
+	f.base = least
+	f.log = slices.Delete(f.log, 0, int(n))
+	f.memory.Add(-n)
+}
+
+// end says that nothing will be written any more and gives what is to be kept.
+func (f *flight) end(delivered bool) *answer {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.ended, f.delivered = true, delivered
+	if f.timer != nil {
+		f.timer.Stop()
+	}
+	f.changed.Broadcast()
+	a := &answer{status: f.status, header: f.header, state: stateKept}
+	switch {
+	case !delivered:
+		a.state = stateFree
+	case !f.whole || f.status == 0:
+		a.state = stateLost
+	default:
+		a.body = f.log // nobody writes to it any more
+	}
+	return a
+}
+
+// forget gives the log's memory back, when the flight is not found any more.
+// Readers that are still at it keep it alive.
+func (f *flight) forget() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.memory.Add(-int64(len(f.log)))
+	f.memory = new(atomic.Int64)
+	f.changed.Broadcast()
+}
+
+// away gives the place up.
+func (f *flight) away(r *reader, cause error) {
+	f.mu.Lock()
+	delete(f.readers, r)
+	f.changed.Broadcast()
+	f.mu.Unlock()
+	f.left(cause)
+}
+
+// head waits for status and header; false when there will be none.
+func (f *flight) head(ctx context.Context) (int, http.Header, bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for f.status == 0 && !f.ended && ctx.Err() == nil {
+		f.changed.Wait()
+	}
+	return f.status, f.header, f.status != 0 && ctx.Err() == nil
+}
+
+// next waits for what comes behind the place and moves it on; more is false at
+// the end. The chunk is the caller's.
+func (f *flight) next(ctx context.Context, r *reader) (chunk []byte, more bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for r.at == f.base+int64(len(f.log)) && !f.ended && ctx.Err() == nil {
+		f.changed.Wait()
+	}
+	rest := f.log[r.at-f.base:]
+	chunk = slices.Clone(rest[:min(len(rest), chunkSize)])
+	r.at += int64(len(chunk))
+	if !f.whole {
+		f.changed.Broadcast() // the writer may wait for us
+	}
+	return chunk, len(chunk) < len(rest) || !f.ended
+}
