@@ -164,7 +164,7 @@ func statefulScenes() []scene {
 		{name: "stored-limited", row: "5", about: "a stored request, status 429: nothing ran, it may move", on: withStore, asks: stored, primary: again(limited("1"))},
 		{name: "continued", row: "12", about: "a continuation of stored state, a retryable failure event", on: onResponses,
 			asks: []ask{{stored: true}, {stored: true, continues: true}}, want: once,
-			primary: part{choose: continued, others: map[string][]sim.Step{"continued": overloaded.calls[0]}}},
+			primary: part{choose: continued, other: always(overloaded.calls[0]...)}},
 		{name: "unknown-state", about: "a continuation of what nobody was given", on: onResponses, asks: []ask{{unknown: true}},
 			want: want{answer: mustFail, fewest: -1, status: []int{400, 404}, codes: []string{"previous_response_not_found"}}},
 		{name: "hosted", row: "13", about: "a tool that upstream runs, a retryable failure event", on: withHosted, asks: []ask{{hosted: true}}, primary: overloaded,

@@ -97,7 +97,7 @@ func (d *desk) pick(which int) func([]byte) string {
 				now *= fastFactor
 			}
 			if name := part.choose(moment{body, now}); name != "" {
-				key, calls = mark+"/"+name, [][]sim.Step{part.others[name]}
+				key, calls = mark+"/"+name, [][]sim.Step{part.other(name)}
 			}
 		}
 		d.script(which, key, calls)

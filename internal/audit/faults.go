@@ -3,6 +3,7 @@ package audit
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -78,26 +79,27 @@ func refuses(code, message string) part {
 // words at the end of the input stop: gateways may mend a cut so.
 func continuing() part {
 	p := again(answer(faultWords, fallbackInput))
-	p.others = map[string][]sim.Step{}
-	for n := 1; n < faultWords; n++ {
-		p.others[restName(n)] = append(append([]sim.Step{sim.Created(), sim.InProgress(), sim.Item("message"), sim.Part()}, speak(n+1, faultWords)...),
-			closed(allDone(fallbackInput))...)
+	p.other = func(name string) []sim.Step {
+		n := 0
+		_, _ = fmt.Sscanf(name, fromWord, &n) // our own word
+		return slices.Concat(opened(1)[:4], speak(n+1, faultWords), closed(allDone(fallbackInput)))
 	}
 	p.choose = func(m moment) string {
 		if n := prefilled(m.body); n > 0 && n < faultWords {
-			return restName(n)
+			return fmt.Sprintf(fromWord, n)
 		}
 		return ""
 	}
 	return p
 }
 
-func restName(n int) string { return fmt.Sprintf("from-%d", n) }
+// fromWord names the rest of an answer behind so many words.
+const fromWord = "from-%d"
 
 // withoutPrefill is a fallback that refuses an assistant's words at the end.
 func withoutPrefill() part {
 	p := again(answer(faultWords, fallbackInput))
-	p.others = map[string][]sim.Step{"prefill": refuses("", "This model does not support assistant message prefill. The conversation must end with a user message.").calls[0]}
+	p.other = always(refuses("", "This model does not support assistant message prefill. The conversation must end with a user message.").calls[0]...)
 	p.choose = func(m moment) string {
 		if prefilled(m.body) > 0 {
 			return "prefill"
@@ -141,8 +143,8 @@ func countWords(text string) int {
 // flaps is up for a phase, then down for one.
 func flaps() part {
 	return part{
-		calls:  [][]sim.Step{saysAll()},
-		others: map[string][]sim.Step{"down": {sim.ReplyError(503, "service_unavailable")}},
+		calls: [][]sim.Step{saysAll()},
+		other: always(sim.ReplyError(503, "service_unavailable")),
 		choose: func(m moment) string {
 			if m.since/flapPhase%2 == 1 {
 				return "down"

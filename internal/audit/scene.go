@@ -35,7 +35,7 @@ func (s *scene) applies(to Surface) bool { return s.on == nil || slices.Contains
 type part struct {
 	calls  [][]sim.Step
 	choose func(moment) string // the name of other steps; "" or nil: calls
-	others map[string][]sim.Step
+	other  func(name string) []sim.Step
 }
 
 // moment is one call to a provider, as far as a part may depend on it.
@@ -60,6 +60,11 @@ func again(steps ...sim.Step) part { return part{calls: [][]sim.Step{steps}} }
 
 // turns is a part whose calls differ; the last repeats.
 func turns(calls ...[]sim.Step) part { return part{calls: calls} }
+
+// always gives the same other steps, whatever the name.
+func always(steps ...sim.Step) func(string) []sim.Step {
+	return func(string) []sim.Step { return steps }
+}
 
 // gap is the time between two words of an answer.
 const gap = 20 * time.Millisecond
