@@ -62,6 +62,10 @@ var differences = map[string]func(recording, request node){
 		}
 	},
 	"head": func(_, r node) {
+		delete(r, "closed")
+		if r["ended"] == "none" {
+			r["ended"] = "broken"
+		}
 		if status, _ := r["status"].(float64); status < 400 {
 			delete(r, "status")
 		}
@@ -69,7 +73,19 @@ var differences = map[string]func(recording, request node){
 	"names":   func(_, r node) { r["events"] = slices.DeleteFunc(events(r), unnamed) },
 	"refusal": func(_, r node) { refusal(r) },
 	"ending":  func(_, r node) { ending(r) },
-	"order":   func(node, node) {}, // objects are compared whatever their order
+	"choosing": func(_, r node) {
+		const code = "websocket_response_failed"
+		failure, _ := r["failure"].(node)
+		told, _ := failure["error"].(node)
+		rec, _ := r["record"].(node)
+		recorded, _ := rec["error"].(node)
+		for _, n := range []node{failure, told, recorded} {
+			if n["code"] == code {
+				n["code"] = strings.TrimPrefix(code, "websocket_")
+			}
+		}
+	},
+	"order": func(node, node) {}, // objects are compared whatever their order
 	"pad": func(v, _ node) {
 		for _, c := range list(v, "upstream") {
 			if body, ok := c["body"].(node); ok {
@@ -82,7 +98,7 @@ var differences = map[string]func(recording, request node){
 // level takes from a recording what may differ.
 func level(v node) node {
 	for _, r := range list(v, "requests") {
-		for _, name := range []string{"surface", "head", "names", "refusal", "ending", "order", "pad"} {
+		for _, name := range []string{"surface", "head", "names", "refusal", "ending", "choosing", "order", "pad"} {
 			differences[name](v, r)
 		}
 		delete(r, "headers")

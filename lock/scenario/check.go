@@ -2,6 +2,7 @@ package scenario
 
 import (
 	"fmt"
+	"regexp"
 
 	"rubicon/internal/sim"
 )
@@ -25,6 +26,9 @@ func (s *Scenario) check() (errs []error) {
 			bad("two requests are named %q", r.Name)
 		}
 		names[r.Name] = true
+		if !word.MatchString(r.Name) {
+			bad("request %q: a name is one word", r.Name)
+		}
 		if surfaces[r.Surface].path == "" && r.Call == "" {
 			bad("request %s: no such surface: %q", r.Name, r.Surface)
 		}
@@ -52,6 +56,8 @@ func (s *Scenario) check() (errs []error) {
 	}
 	return errs
 }
+
+var word = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
 
 func (st Step) count() int {
 	n := 0

@@ -223,6 +223,12 @@ func (st *stage) idOf(kind, name, part string) (string, error) {
 		if x.req.Name != name {
 			continue
 		}
+		if !x.over() {
+			return "", fmt.Errorf("request %s has not ended", name)
+		}
+		if err := st.nameSoFar(); err != nil {
+			return "", err
+		}
 		switch kind {
 		case "req":
 			return x.id, nil

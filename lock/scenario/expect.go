@@ -54,13 +54,7 @@ func (v *seen) unexpected() []string {
 	c := &checks{}
 	for i := range v.requests {
 		r := &v.requests[i]
-		e := r.req.Expect
-		if len(v.requests) == 1 && v.s.Expect.asksOfRequest() {
-			e = v.s.Expect
-		}
-		if v.twin {
-			e = e.overSocket(r)
-		}
+		e := v.expected(r)
 		c.where = "request " + r.req.Name + ": "
 		c.client(r, &e)
 		c.onRecord(r, &e)
@@ -70,12 +64,27 @@ func (v *seen) unexpected() []string {
 	return c.wrong
 }
 
+// expected is what the scenario says of a request.
+func (v *seen) expected(r *requestSeen) Expect {
+	e := r.req.Expect
+	if len(v.requests) == 1 && v.s.Expect.asksOfRequest() {
+		e = v.s.Expect
+	}
+	if v.twin {
+		e = e.overSocket(r)
+	}
+	return e
+}
+
 // overSocket is what a twin must show: the same, but for what the framing makes
 // different (lock/twins.yaml says why; the twins' own test compares the rest).
 func (e Expect) overSocket(r *requestSeen) Expect {
 	e.Status, e.Headers, e.Events = 0, nil, nil
 	if kinds := r.kinds(); e.Ends == "response.failed" && len(kinds) > 0 && kinds[len(kinds)-1] == "error" {
 		e.Ends = "error"
+	}
+	if e.Ended == endedNone {
+		e.Ended = endedBroken // the socket was open
 	}
 	return e
 }

@@ -20,7 +20,9 @@ func (v *seen) broken() (wrong []string) {
 		r := &v.requests[i]
 		c.where = "every scenario: request " + r.req.Name + ": "
 		c.envelope(r)
-		c.oneEnding(r)
+		if v.expected(r).Ended != endedBroken {
+			c.oneEnding(r)
+		}
 		c.resolvedOnce(r)
 		c.executions(r)
 		for _, secret := range v.secrets {
@@ -104,7 +106,7 @@ func (c *checks) oneEnding(r *requestSeen) {
 	case len(ends) > 1, len(ends) == 1 && ends[0] != last:
 		c.fail("ends %v among %v", ends, kinds)
 	case len(ends) == 0 && last != "error":
-		c.fail("no ending in %v", kinds)
+		c.fail("no ending in %v: %+v", kinds, r.events)
 	}
 	if r.record == nil {
 		return

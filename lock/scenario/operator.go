@@ -81,7 +81,7 @@ func (st *stage) operate(a *Admin) error {
 		return fmt.Errorf("%s: status %d: %s", a.Call, status, answer)
 	}
 	said, err := plainJSON(body)
-	st.admin = append(st.admin, AdminCall{At: at, Call: a.Call, Body: said, Status: status, Answer: asJSON(string(answer))})
+	st.admin = append(st.admin, AdminCall{At: at, Call: a.Call, Body: said, Status: status, Answer: asJSON(strings.TrimSuffix(string(answer), "\n"))})
 	return err
 }
 
@@ -141,4 +141,13 @@ func (st *stage) records() ([]journal.Record, []json.RawMessage, error) {
 		}
 	}
 	return out, page.Requests, nil
+}
+
+// nameSoFar finds the ids of the calls that have been made.
+func (st *stage) nameSoFar() error {
+	records, _, err := st.records()
+	if err == nil {
+		st.nameCalls(records)
+	}
+	return err
 }

@@ -68,7 +68,7 @@ func (st *stage) gather() (*seen, error) {
 		if i := slices.IndexFunc(records, func(rec journal.Record) bool { return rec.RequestID == x.id }); i >= 0 {
 			r.record, r.raw = &records[i], raws[i]
 		}
-		r.money = belonging(all, x.id)
+		r.money = belonging(all, cmp.Or(x.id, nobody))
 		v.requests = append(v.requests, r)
 	}
 	v.money = belonging(all, "")
@@ -103,7 +103,13 @@ func (st *stage) gather() (*seen, error) {
 	return v, nil
 }
 
+// nobody is the id of a call that has none.
+const nobody = "-"
+
 func belonging(all []ledger.Transaction, request string) (out []ledger.Transaction) {
+	if request == nobody {
+		return nil
+	}
 	for _, tx := range all {
 		if tx.RequestID == request {
 			out = append(out, tx)
@@ -113,22 +119,48 @@ func belonging(all []ledger.Transaction, request string) (out []ledger.Transacti
 }
 
 // nameCalls finds the ids of calls whose client was not told: WebSocket turns,
-// whose frames do not say, and those who left before the status line. Calls and
-// records are in the same order.
+// whose frames do not say, and those who left before the status line. A call's
+// record began while it ran, and records are in order.
 func (st *stage) nameCalls(records []journal.Record) {
 	told := map[string]bool{}
-	var untold []*exchange
 	for _, x := range st.calls {
-		told[x.id] = true
-		if x.id == "" {
-			untold = append(untold, x)
+		if x.over() {
+			x.readID()
+			told[x.id] = true
 		}
 	}
-	slices.SortStableFunc(untold, func(a, b *exchange) int { return a.sent.Compare(b.sent) })
-	for _, r := range records {
-		if !told[r.RequestID] && len(untold) > 0 {
-			untold[0].id, untold = r.RequestID, untold[1:]
+	for _, x := range st.calls {
+		if !x.over() || x.id != "" {
+			continue
 		}
+		for _, r := range records {
+			at := r.StartedAt
+			during := at.Equal(x.sent) || at.After(x.sent) && at.Before(x.endedAt)
+			if !told[r.RequestID] && during {
+				x.id, told[r.RequestID] = r.RequestID, true
+				break
+			}
+		}
+	}
+}
+
+// readID reads the id in an error frame.
+func (x *exchange) readID() {
+	var v struct {
+		RequestID string `json:"request_id"`
+	}
+	if x.id == "" && json.Unmarshal(x.errorShown(), &v) == nil {
+		x.id = v.RequestID
+	}
+}
+
+// over tells whether the call has ended; before that its fields are not to be read.
+func (x *exchange) over() bool {
+	select {
+	case <-x.done:
+		return true
+	default:
+		return false
 	}
 }
 
@@ -144,7 +176,7 @@ func (st *stage) upstreamCalls() (out []callSeen) {
 		}
 	}
 	slices.SortStableFunc(out, func(a, b callSeen) int {
-		return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.channel, b.channel), cmp.Compare(a.N, b.N), cmp.Compare(a.Body, b.Body))
+		return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.channel, b.channel))
 	})
 	return out
 }
