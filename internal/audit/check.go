@@ -254,3 +254,34 @@ func (j *judgement) failure(w want) {
 func retried(status int) bool {
 	return status == 408 || status == 409 || status == 429 || status >= 500
 }
+
+// String tells what is right, for documentation.
+func (w want) String() string {
+	parts := []string{[...]string{"the answer", "the answer or a failure", "a failure"}[w.answer]}
+	if len(w.status) > 0 {
+		parts = append(parts, "status "+oneOf(w.status))
+	}
+	if len(w.codes) > 0 {
+		parts = append(parts, "its code")
+	}
+	switch {
+	case w.fewest < 0:
+		parts = append(parts, "no call")
+	case w.calls == 1:
+		parts = append(parts, "one call")
+	case w.calls == 0:
+		parts = append(parts, fmt.Sprintf("at most %d calls", usualCalls))
+	default:
+		parts = append(parts, fmt.Sprintf("at most %d calls", w.calls))
+	}
+	if w.first > 0 {
+		parts = append(parts, "first output within "+w.first.String())
+	}
+	if w.delayed {
+		parts = append(parts, "`retry-after`")
+	}
+	if w.advice {
+		parts = append(parts, "`x-should-retry: false` with a status")
+	}
+	return strings.Join(parts, ", ")
+}
