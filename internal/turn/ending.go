@@ -53,41 +53,41 @@ func formOf(p *protocol.Protocol, streaming, byEvent bool, handed replay.Handed,
 	return FormOurs
 }
 
+// ownCodes are the classes that are told in the gateway's own words, whatever
+// upstream said.
+var ownCodes = map[classify.Failure]string{
+	classify.Balance:            fault.UpstreamBalance,
+	classify.Auth:               fault.UpstreamAuth,
+	classify.Connect:            fault.ConnectFailed,
+	classify.HeaderTimeout:      fault.HeaderTimeout,
+	classify.AnswerTimeout:      fault.AnswerTimeout,
+	classify.FirstEventTimeout:  fault.FirstEventTimeout,
+	classify.FirstOutputTimeout: fault.FirstOutputTimeout,
+	classify.IdleTimeout:        fault.StreamIdleTimeout,
+	classify.TotalTimeout:       fault.RequestTimeout,
+	classify.BufferLimit:        fault.UpstreamBufferLimit,
+}
+
 // faultOf gives a failure its code, status and words.
 func faultOf(f *upstream.Failed, req *Request) *fault.Error {
-	var e *fault.Error
-	switch f.Failure {
-	case classify.Balance:
-		e = fault.New(fault.UpstreamBalance, "")
-	case classify.Auth:
-		e = fault.New(fault.UpstreamAuth, "")
-	case classify.Connect:
-		e = fault.New(fault.ConnectFailed, "")
-	case classify.HeaderTimeout:
-		e = fault.New(fault.HeaderTimeout, "")
-	case classify.AnswerTimeout:
-		e = fault.New(fault.AnswerTimeout, "")
-	case classify.FirstEventTimeout:
-		e = fault.New(fault.FirstEventTimeout, "")
-	case classify.FirstOutputTimeout:
-		e = fault.New(fault.FirstOutputTimeout, "")
-	case classify.IdleTimeout:
-		e = fault.New(fault.StreamIdleTimeout, "")
-	case classify.TotalTimeout:
-		e = fault.New(fault.RequestTimeout, "")
-	case classify.BufferLimit:
-		e = fault.New(fault.UpstreamBufferLimit, "")
-	case classify.ReadError:
-		e = fault.New(readErrorCode(f, req.Protocol), "")
-	case classify.GatewayFault, classify.ClientGone:
-		e = fault.New(gatewayCode(f, req), "")
-	default:
-		e = told(f, req.Protocol)
-	}
+	e := wordsFor(f, req)
 	if e.RetryAfter == 0 {
 		e.RetryAfter = f.After
 	}
 	return e.WithCause(f)
+}
+
+func wordsFor(f *upstream.Failed, req *Request) *fault.Error {
+	if code, own := ownCodes[f.Failure]; own {
+		return fault.New(code, "")
+	}
+	switch f.Failure {
+	case classify.ReadError:
+		return fault.New(readErrorCode(f, req.Protocol), "")
+	case classify.GatewayFault, classify.ClientGone:
+		return fault.New(gatewayCode(f, req), "")
+	}
+	return told(f, req.Protocol)
 }
 
 func readErrorCode(f *upstream.Failed, p *protocol.Protocol) string {
