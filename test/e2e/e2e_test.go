@@ -25,8 +25,8 @@ func TestMain(m *testing.M) {
 	}))
 }
 
-// all: what takes longer too.
-var all = os.Getenv("RUBICON_TEST_ALL") == "1"
+// thorough: what takes longer too.
+var thorough = os.Getenv("RUBICON_TEST_ALL") == "1"
 
 // api is a surface as the table tests need it.
 type api struct {

@@ -42,7 +42,7 @@ type seenEnd struct {
 // money.
 func TestKill9(t *testing.T) {
 	rounds := 10
-	if all {
+	if thorough {
 		rounds = 200
 	}
 	config := killConfig(t)
