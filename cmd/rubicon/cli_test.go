@@ -71,6 +71,10 @@ func TestUsageErrors(t *testing.T) {
 		{"explain", "give either a request's id or --dry-run MODEL"},
 		{"explain req_1 --dry-run m", "give either a request's id or --dry-run MODEL"},
 		{"sim extra", "unexpected argument extra"},
+		{"audit", "name the gateway with --target URL"},
+		{"audit --target http://x --upstream-listen :1", "--upstream-listen takes two addresses"},
+		{"audit --target http://x --header nonsense", "--header must be NAME:VALUE"},
+		{"audit --suite all", "--suite must be one of"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.args, func(t *testing.T) {
