@@ -1,0 +1,146 @@
+package main
+
+// healths breaks the states of a channel (section 6): the transitions of the
+// breaker, cooldowns, pauses, disabled credentials, and what counts at all.
+func healths() []mutant {
+	const (
+		step    = "internal/breaker/step.go"
+		table   = "internal/health/effects.go"
+		cool    = "internal/health/credential.go"
+		permit  = "internal/health/permit.go"
+		after   = "internal/health/retryafter.go"
+		recheck = "internal/health/recheck.go"
+		order   = "internal/health/operator.go"
+		again   = "internal/turn/again.go"
+	)
+	all := []mutant{
+		{name: "never open", breaks: []string{"closed → open"}, caught: []string{"health-opens"}, edits: []edit{
+			in(step, `if counted(s, now, cfg) >= cfg.Failures {`, `if false {`)}},
+		{name: "open one failure late", breaks: []string{"closed → open"}, caught: []string{"health-opens"}, small: true, edits: []edit{
+			in(step, `if counted(s, now, cfg) >= cfg.Failures {`, `if counted(s, now, cfg) > cfg.Failures {`)}},
+		{name: "count failures outside the window", breaks: []string{"closed: the window"}, caught: []string{"health-window"}, edits: []edit{
+			in(step, `if f.At.Sub(old.At) >= cfg.Window {`, `if false {`)}},
+		{name: "count failures across a success", breaks: []string{"closed: a success ends the row"}, caught: []string{"health-success-between"}, edits: []edit{
+			in(step, "	case e.Kind == Success:\n		s.Failures = nil\n", "	case e.Kind == Success:\n")}},
+		{name: "let one customer take a channel", breaks: []string{"closed: one customer's share"}, caught: []string{"health-one-customer"}, edits: []edit{
+			in(step, `if before < share || !s.othersUse(f.Customer, now, cfg.Window) {`, `if true {`)}},
+		{name: "send traffic through an open breaker", breaks: []string{"open: no traffic"}, caught: []string{"health-stays-open"}, edits: []edit{
+			in(step, "	case Open:\n		return false\n	case HalfOpen:\n		flying", "	case Open:\n		return true\n	case HalfOpen:\n		flying"),
+			in(step, "	case s.At == Open:\n		return s\n	case s.At == HalfOpen:\n		if len", "	case s.At == HalfOpen:\n		if len")}},
+		{name: "never let an open breaker probe", breaks: []string{"open → half-open"}, caught: []string{"health-recovers"}, edits: []edit{
+			in(step, `	if s.At == Open && !now.Before(s.Until) {`, `	if false {`),
+			in(step, `	case s.At == Open && !now.Before(s.Until):`, `	case false:`)}},
+		{name: "never double the time open", breaks: []string{"half-open → open"}, caught: []string{"health-doubles"}, edits: []edit{
+			in(step, `s.OpenFor = max(cfg.Open, min(2*last, cfg.OpenMax))`, `s.OpenFor = cfg.Open`)}},
+		{name: "double without end", breaks: []string{"half-open → open"}, caught: []string{"health-doubles"}, edits: []edit{
+			in(step, `s.OpenFor = max(cfg.Open, min(2*last, cfg.OpenMax))`, `s.OpenFor = max(cfg.Open, 2*last)`)}},
+		{name: "let a failed probe pass", breaks: []string{"half-open → open"}, caught: []string{"health-doubles"}, edits: []edit{
+			in(step, "	case s.At == HalfOpen:\n		s = open(", "	case false:\n		s = open(")}},
+		{name: "never leave half-open", breaks: []string{"half-open → closed"}, caught: []string{"health-recovers"}, small: true, edits: []edit{
+			in(step, `if s.Successes >= cfg.Successes {`, `if false {`)}},
+		{name: "close after one good probe", breaks: []string{"half-open → closed"}, caught: []string{"health-recovers"}, edits: []edit{
+			in(step, `if s.Successes >= cfg.Successes {`, `if true {`)}},
+		{name: "probe with everything at once", breaks: []string{"half-open: one probe at a time"}, caught: []string{"health-one-probe"}, edits: []edit{
+			in(step, `return flying < max(cfg.Probes, 1)`, `return true`),
+			in(step, `if len(s.Probes) >= max(cfg.Probes, 1) {`, `if false {`)}},
+		{name: "wait for a hanging probe for ever", breaks: []string{"half-open: a hanging probe is given up"}, caught: []string{"health-probe-hangs"}, edits: []edit{
+			in(step, `gone := func(p Probe) bool { return !now.Before(p.Deadline) }`, `gone := func(p Probe) bool { return false }`),
+			in(step, `if now.Before(p.Deadline) {`, `if true {`)}},
+		{name: "let an aborted probe close", breaks: []string{"half-open: an aborted probe decides nothing"}, caught: []string{"health-probe-aborted"}, edits: []edit{
+			in(permit, "	case res.Aborted:\n", "	case res.Aborted:\n		e.Kind = breaker.Success\n")}},
+		{name: "count client aborts against the breaker", breaks: []string{"effect client_gone", "half-open: an aborted probe decides nothing"}, caught: []string{"health-aborts-never-count"}, edits: []edit{
+			in(permit, "	case res.Aborted:\n", "	case res.Aborted:\n		e.Kind = breaker.Failed\n")}},
+		{name: "let late results of an old generation decide", breaks: []string{"results of an older generation are ignored"}, caught: []string{"health-late-result"}, edits: []edit{
+			in(step, "	if t.Generation != s.Generation {\n		return false\n	}\n	return s.At", "	return s.At")}},
+		{name: "count the success when the stream opens", breaks: []string{"success is counted at the end"}, caught: []string{"row-11-output-cut", "health-breaks-after-output"}, edits: []edit{
+			in("internal/turn/attempt.go", "	a.stream, a.status, a.requestID = s, s.Status(), s.RequestID()\n", "	a.stream, a.status, a.requestID = s, s.Status(), s.RequestID()\n	a.report(health.Result{OK: true})\n")}},
+
+		{name: "cool for nothing", breaks: []string{"→ cooling"}, caught: []string{"row-05-429"}, edits: []edit{
+			in(table, `classify.RateLimited:        {Row: "5", Cool: true},`, `classify.RateLimited:        {Row: "5"},`)}},
+		{name: "ignore Retry-After", breaks: []string{"cooling: as long as upstream asks"}, caught: []string{"class-retry-after-seconds"}, edits: []edit{
+			in(cool, `if wait <= 0 {`, `if true {`)}},
+		{name: "ignore Retry-After as a date", breaks: []string{"cooling: as long as upstream asks"}, caught: []string{"class-retry-after-date"}, edits: []edit{
+			in(after, `if at, err := http.ParseTime(value); err == nil {`, `if at, err := http.ParseTime(value); err == nil && false {`)}},
+		{name: "ignore retry-after-ms", breaks: []string{"cooling: as long as upstream asks"}, caught: []string{"class-retry-after-ms"}, edits: []edit{
+			in(after, `if n, ok := number(ms); ok {`, `if n, ok := number(ms); ok && false {`)}},
+		{name: "cool as long as anybody asks", breaks: []string{"cooling: at most 60 s"}, caught: []string{"class-retry-after-absurd"}, edits: []edit{
+			in(cool, `wait = min(wait, set.cooldown.Max)`, `_ = set.cooldown.Max`)}},
+		{name: "shorten a cooldown", breaks: []string{"cooling: extended, never shortened"}, caught: []string{"health-cooldown-extended"}, edits: []edit{
+			in(cool, `if next.until.Before(c.until) {`, `if false {`)}},
+		{name: "keep cooling", breaks: []string{"cooling →"}, caught: []string{"health-weight-returns"}, edits: []edit{
+			in(cool, `!now.Before(k.cooling[model].until) && k.balance.free(now)`, `k.cooling[model].until.IsZero() && k.balance.free(now)`)}},
+		{name: "keep the weight after a 429", breaks: []string{"weight: halves on 429"}, caught: []string{"health-weight-returns"}, edits: []edit{
+			in(cool, `factor: max(c.factorAt(now, set.step)/2, set.cooldown.WeightFloor)`, `factor: max(c.factorAt(now, set.step), set.cooldown.WeightFloor)`)}},
+		{name: "halve the weight without a floor", breaks: []string{"weight: floor 1/8"}, caught: []string{"health-weight-floor"}, edits: []edit{
+			in(cool, `factor: max(c.factorAt(now, set.step)/2, set.cooldown.WeightFloor)`, `factor: c.factorAt(now, set.step) / 2`)}},
+		{name: "never give the weight back", breaks: []string{"weight: doubles back"}, caught: []string{"health-weight-returns"}, edits: []edit{
+			in(cool, "		f *= 2\n", "		f *= 1\n")}},
+
+		{name: "leave an empty account in use", breaks: []string{"→ paused"}, caught: []string{"row-06-402"}, edits: []edit{
+			in(table, `classify.Balance:            {Row: "6", Balance: true},`, `classify.Balance:            {Row: "6"},`)}},
+		{name: "never look at an empty account again", breaks: []string{"paused → by a probe"}, caught: []string{"health-balance-returns"}, edits: []edit{
+			in(cool, `return b.until.IsZero() || !now.Before(b.until) && (`, `return b.until.IsZero() || false && (`)}},
+		{name: "keep an account paused that answers", breaks: []string{"paused → by a probe"}, caught: []string{"health-balance-returns"}, edits: []edit{
+			in(permit, `case res.OK && probing:`, `case false:`)}},
+		{name: "probe an empty account with everything at once", breaks: []string{"paused: one probe"}, caught: []string{"health-balance-one-probe"}, edits: []edit{
+			in(cool, `(b.probe == nil || !now.Before(b.deadline))`, `true`)}},
+		{name: "ignore an operator's pause", breaks: []string{"→ paused by an operator"}, caught: []string{"health-operator-pause"}, edits: []edit{
+			in(order, `c.paused = &Order{Reason: reasonOr(reason), Actor: actor, Since: now}`, `c.paused = nil`),
+			in(order, `c.say(Event{Kind: ChannelPaused, Reason: c.paused.Reason, Actor: actor})`, `c.say(Event{Kind: ChannelPaused, Reason: reasonOr(reason), Actor: actor})`)}},
+		{name: "ignore an operator's resume", breaks: []string{"paused → by an operator"}, caught: []string{"health-operator-pause"}, edits: []edit{
+			in(order, "		c.paused = nil\n		for", "		for")}},
+		{name: "keep a refused key in use", breaks: []string{"→ disabled"}, caught: []string{"row-07-401"}, edits: []edit{
+			in(table, `classify.Auth:               {Row: "7", Disable: true},`, `classify.Auth:               {Row: "7"},`)}},
+		{name: "never ask about a refused key again", breaks: []string{"disabled → by a re-check"}, caught: []string{"health-recheck"}, edits: []edit{
+			in(recheck, "	k.recheck = now.Add(r.recheck)\n	r.wake()\n", "	k.recheck = now.Add(1000 * r.recheck)\n	r.wake()\n")}},
+		{name: "enable a key that is still refused", breaks: []string{"disabled → by a re-check"}, caught: []string{"health-recheck"}, edits: []edit{
+			in(recheck, `	case accepted:`, `	case true || accepted:`)}},
+		{name: "re-check what an operator disabled", breaks: []string{"→ disabled by an operator"}, caught: []string{"health-operator-disables"}, edits: []edit{
+			in(order, `k.off, k.recheck = &Order{Reason: reasonOr(reason), Actor: actor, Since: now}, time.Time{}`, `k.off, k.recheck = &Order{Reason: reasonOr(reason), Actor: actor, Since: now}, now.Add(r.recheck)`)}},
+		{name: "ignore an operator's enabling", breaks: []string{"disabled → by an operator"}, caught: []string{"health-operator-disables"}, edits: []edit{
+			in(order, `k.off, k.recheck = nil, time.Time{}`, `_ = off`)}},
+		{name: "say nothing of an unfit channel", breaks: []string{"effect unfit"}, caught: []string{"row-07a-405"}, edits: []edit{
+			in(table, `classify.Unfit:              {Row: "7a", Unfit: true},`, `classify.Unfit:              {Row: "7a"},`)}},
+		{name: "count rate limits that come as events", breaks: []string{"effect failed_event"}, caught: []string{"row-01-rate-limit-event"}, edits: []edit{
+			in(table, `e.Breaker, e.Cool = false, true`, `e.Cool = true`)}},
+		{name: "promise an early return", breaks: []string{"all unavailable: the earliest moment"}, caught: []string{"health-all-open"}, edits: []edit{
+			in("internal/health/view.go", "			later(m.breaker.Until)\n", "")}},
+		{name: "wait for a channel instead of refusing", breaks: []string{"all unavailable: the earliest moment"}, caught: []string{"health-all-open"}, edits: []edit{
+			in("internal/turn/choose.go", `return max(time.Until(at), time.Second)`, `return time.Second`)}},
+		{name: "ignore prompt_cache_key", breaks: []string{"affinity"}, caught: []string{"health-affinity"}, edits: []edit{
+			in("internal/turn/choose.go", `own := t.req.Parsed.Affinity`, `own := ""`)}},
+	}
+	return append(all, effects()...)
+}
+
+// effects flips, for each class of failure, whether it counts for the breaker.
+func effects() []mutant {
+	const file = "internal/health/effects.go"
+	var all []mutant
+	for _, e := range []struct{ class, old, new, by string }{
+		{"failed_event", `{Row: "1", Breaker: true}`, `{Row: "1"}`, "row-01-failed-event"},
+		{"read_error", `{Row: "2, 11, 18", Breaker: true}`, `{Row: "2, 11, 18"}`, "row-02-cut-after-status"},
+		{"upstream_5xx", `{Row: "3", Breaker: true}`, `{Row: "3"}`, "row-03-5xx"},
+		{"bad_answer", `{Row: "3a", Breaker: true}`, `{Row: "3a"}`, "row-03a-html-200"},
+		{"connect", `{Row: "4", Breaker: true}`, `{Row: "4"}`, "row-04-refused"},
+		{"rate_limited", `{Row: "5", Cool: true}`, `{Row: "5", Cool: true, Breaker: true}`, "row-05-429"},
+		{"overloaded", `{Row: "5a", Breaker: true}`, `{Row: "5a"}`, "row-05a-529"},
+		{"balance", `{Row: "6", Balance: true}`, `{Row: "6", Balance: true, Breaker: true}`, "row-06-402"},
+		{"auth", `{Row: "7", Disable: true}`, `{Row: "7", Disable: true, Breaker: true}`, "row-07-401"},
+		{"unfit", `{Row: "7a", Unfit: true}`, `{Row: "7a", Unfit: true, Breaker: true}`, "row-07a-405"},
+		{"header_timeout", `classify.HeaderTimeout:      {Row: "8", Breaker: true}`, `classify.HeaderTimeout:      {Row: "8"}`, "row-08-header-timeout"},
+		{"answer_timeout", `classify.AnswerTimeout:      {Row: "8", Breaker: true}`, `classify.AnswerTimeout:      {Row: "8"}`, "whole-row-08-answer-timeout"},
+		{"first_event_timeout", `classify.FirstEventTimeout:  {Row: "9", Breaker: true}`, `classify.FirstEventTimeout:  {Row: "9"}`, "row-09-first-event-timeout"},
+		{"first_output_timeout", `classify.FirstOutputTimeout: {Row: "9", Breaker: true}`, `classify.FirstOutputTimeout: {Row: "9"}`, "row-09-first-output-timeout"},
+		{"buffer_limit", `{Row: "14"}`, `{Row: "14", Breaker: true}`, "row-14-held-too-much"},
+		{"deterministic", `{Row: "16"}`, `{Row: "16", Breaker: true}`, "row-16-400"},
+		{"unknown", `{Row: "16a", Breaker: true}`, `{Row: "16a"}`, "row-16a-unknown-code"},
+		{"idle_timeout", `{Row: "18a", Breaker: true}`, `{Row: "18a"}`, "row-18a-idle-held"},
+		{"total_timeout", `classify.TotalTimeout:       {Row: "18a"}`, `classify.TotalTimeout:       {Row: "18a", Breaker: true}`, "row-18a-total"},
+		{"gateway_fault", `{Row: "18b"}`, `{Row: "18b", Breaker: true}`, "row-18b-shutdown-held"},
+	} {
+		all = append(all, mutant{name: "turn round whether " + e.class + " counts", breaks: []string{"effect " + e.class}, caught: []string{e.by},
+			edits: []edit{in(file, e.old, e.new)}})
+	}
+	return all
+}

@@ -1,0 +1,78 @@
+package main
+
+// holds breaks the rules of the event hold (section 4) and of what the client
+// sees of it (section 5).
+func holds() []mutant {
+	const (
+		gate   = "internal/turn/gate.go"
+		admit  = "internal/turn/admit.go"
+		ending = "internal/turn/ending.go"
+		finish = "internal/turn/conclude.go"
+		frames = "internal/turn/attempt.go"
+	)
+	return []mutant{
+		{name: "commit on lifecycle", breaks: []string{"hold: lifecycle events are held"}, caught: []string{"hold-output-early", "row-01-failed-event"}, small: true, edits: []edit{
+			in(gate, `case ev.Class == protocol.Lifecycle && g.handed == replay.Nothing && !g.expired && g.hold > 0 || g.atomic:`, `case g.atomic:`)}},
+		{name: "hold what follows the first output too", breaks: []string{"hold: output ends it at once"}, caught: []string{"hold-output-early"}, edits: []edit{
+			in(gate, "	default:\n		g.release(replay.OutputToo)\n		g.write(ev)\n", "	default:\n		return g.keep(ev)\n")}},
+		{name: "lose what was held", breaks: []string{"hold: in order and unchanged"}, caught: []string{"hold-output-early"}, edits: []edit{
+			in(gate, "	for _, ev := range g.held {\n		g.write(ev)\n	}\n", "")}},
+		{name: "flush nothing at the deadline", breaks: []string{"hold: the deadline commits"}, caught: []string{"hold-deadline-then-output"}, edits: []edit{
+			in(gate, "	if g.lifecycle && !g.frozen {\n", "	if false {\n")}},
+		{name: "forget the deadline", breaks: []string{"hold: the deadline commits"}, caught: []string{"hold-deadline-then-output"}, edits: []edit{
+			in(gate, `g.timer = time.AfterFunc(g.hold, g.expire)`, `g.timer = time.AfterFunc(2*g.hold, g.expire)`)}},
+		{name: "commit at the deadline with nothing held", breaks: []string{"hold: the deadline commits"}, caught: []string{"hold-deadline-between-attempts"}, edits: []edit{
+			in(gate, "	if g.lifecycle && !g.frozen {\n", "	if !g.frozen {\n")}},
+		{name: "begin the hold with the request", breaks: []string{"hold: counted from the first held event"}, caught: []string{"hold-counts-from-first-event"}, edits: []edit{
+			in(gate, "	g.firstOutput = time.Time{}\n", "	g.firstOutput = time.Time{}\n	g.arm()\n")}},
+		{name: "restart the deadline with a replay", breaks: []string{"hold: a replay does not restart it"}, caught: []string{"hold-across-replay"}, edits: []edit{
+			in(gate, "	g.frozen = false\n	g.forget()\n", "	g.frozen = false\n	g.start = time.Time{}\n	if g.timer != nil {\n		g.timer.Stop()\n	}\n	g.forget()\n")}},
+		{name: "hold again after the deadline", breaks: []string{"hold: past the deadline lifecycle goes out at once"}, caught: []string{"hold-lifecycle-after-deadline", "hold-deadline-between-attempts"}, edits: []edit{
+			in(gate, ` && !g.expired && g.hold > 0`, ` && g.hold > 0`)}},
+		{name: "begin the answer while events are held", breaks: []string{"hold: no status line"}, caught: []string{"row-08-status-after-created", "row-10-second-failure", "row-05-429"}, edits: []edit{
+			in(gate, "	g.contentType = s\n", "	g.contentType = s\n	g.began = true\n	g.sink.Begin(s)\n	_ = g.sink.Flush()\n")}},
+		{name: "show the lost attempt's events", breaks: []string{"hold: a discarded attempt is never seen"}, caught: []string{"row-01-failed-event"}, edits: []edit{
+			in(gate, "	g.frozen = false\n	g.forget()\n", "	g.frozen = false\n")}},
+		{name: "never overflow", breaks: []string{"hold: its bound"}, caught: []string{"row-14-held-too-much"}, edits: []edit{
+			in(gate, `if g.heldBytes <= g.limit {`, `if true {`)}},
+		{name: "let the bound not grow with the request", breaks: []string{"hold: its bound"}, caught: []string{"row-14-held-echo"}, edits: []edit{
+			in(admit, `t.gate.limit = t.cfg.Limits.HeldBytes + 2*int64(len(t.req.Body))`, `t.gate.limit = t.cfg.Limits.HeldBytes`)}},
+		{name: "send heartbeats during the hold", breaks: []string{"hold: no bytes go out"}, caught: []string{"hold-heartbeats-only"}, edits: []edit{
+			in(gate, "	case ev.Class == protocol.Heartbeat && g.handed == replay.Nothing:\n		return g.keep(ev)\n", "	case ev.Class == protocol.Heartbeat && g.handed == replay.Nothing:\n		g.write(ev)\n")}},
+		{name: "let heartbeats start the clock", breaks: []string{"hold: heartbeats start no clock"}, caught: []string{"hold-heartbeats-only", "hold-heartbeats-keep-their-place", "hold-heartbeats-before-created"}, edits: []edit{
+			in(gate, "	case protocol.Heartbeat:\n	default:\n", "	case protocol.Heartbeat:\n		g.arm()\n	default:\n")}},
+		{name: "drop heartbeats of the hold", breaks: []string{"hold: heartbeats keep their place"}, caught: []string{"hold-heartbeats-keep-their-place"}, edits: []edit{
+			in(gate, "	case ev.Class == protocol.Heartbeat && g.handed == replay.Nothing:\n		return g.keep(ev)\n", "	case ev.Class == protocol.Heartbeat && g.handed == replay.Nothing:\n")}},
+		{name: "never break a silence", breaks: []string{"hold: keep-alive after commitment"}, caught: []string{"hold-keepalive"}, edits: []edit{
+			in(gate, `if g.keepalive > 0 && g.beat == nil && !g.closed {`, `if false {`)}},
+		{name: "do not measure the hold", breaks: []string{"hold: its length is measured"}, caught: []string{"hold-deadline-then-output"}, edits: []edit{
+			in(gate, `g.measured = time.Since(g.start)`, `g.measured = 0`)}},
+		{name: "let the deadline win a tie", breaks: []string{"hold: first_output wins a tie"}, caught: []string{"hold-tie-with-first-output"}, edits: []edit{
+			in(gate, `if !g.firstOutput.IsZero() && !time.Now().Before(g.firstOutput) {`, `if false {`)}},
+		{name: "deliver atomic answers as a stream", breaks: []string{"hold: atomic delivery"}, caught: []string{"atomic-good"}, edits: []edit{
+			in(admit, `t.gate.atomic = t.req.Parsed.Stream && t.atomic()`, `t.gate.atomic = false`)}},
+		{name: "give atomic delivery the deadline", breaks: []string{"hold: atomic delivery"}, caught: []string{"atomic-good"}, edits: []edit{
+			in(gate, `if !g.atomic && g.hold > 0 {`, `if g.hold > 0 {`)}},
+		{name: "fail where an atomic answer is over its bound", breaks: []string{"hold: atomic delivery"}, caught: []string{"atomic-too-long"}, edits: []edit{
+			in(gate, `if g.atomic && g.output {`, `if false {`)}},
+		{name: "ignore the header for atomic delivery", breaks: []string{"hold: atomic delivery"}, caught: []string{"atomic-header"}, edits: []edit{
+			in(admit, `if t.req.Atomic {`, `if false {`)}},
+		{name: "ignore a key's delivery", breaks: []string{"hold: atomic delivery"}, caught: []string{"atomic-key"}, edits: []edit{
+			in(admit, `if d := t.req.Principal.Key.Delivery; d != "" {`, `if d := t.req.Principal.Key.Delivery; false {`)}},
+
+		{name: "close a broken stream as if it were well", breaks: []string{"end: a cut never looks finished"}, caught: []string{"row-11-output-cut"}, edits: []edit{
+			in(finish, "	if a.failed != nil {\n		t.gate.fail(e)\n		return\n	}\n", "	if a.failed != nil && a.failed.Failure != classify.ReadError {\n		t.gate.fail(e)\n		return\n	}\n")}},
+		{name: "write a status where events are held", breaks: []string{"end: the form follows what happened"}, caught: []string{"row-18-cut-after-lifecycle"}, edits: []edit{
+			in(ending, `case handed == replay.Nothing && (!p.HoldsShown || events == 0):`, `case handed == replay.Nothing:`)}},
+		{name: "leave an upstream error without its ending", breaks: []string{"end: exactly one"}, caught: []string{"row-11-error-after-output"}, edits: []edit{
+			in(finish, `e.Unended = t.req.Protocol.HoldsShown && last != "response.failed"`, `e.Unended = false`)}},
+		{name: "show the host of an upstream", breaks: []string{"end: nothing of the upstream leaks"}, caught: []string{"class-leaks"}, edits: []edit{
+			in(frames, "	ev = t.scrubbed(a, ev)\n", "	ev = copied(ev)\n")}},
+		{name: "call every failure harmless to repeat", breaks: []string{"end: retryable means harmless"}, caught: []string{"row-12-store-absent"}, edits: []edit{
+			in("internal/turn/again.go", `f.Retryable = f.Retryable && t.harmless(f.AfterOutput)`, `f.Retryable = true`)}},
+		{name: "ask for a retry after a replay", breaks: []string{"end: no retry after a replay"}, caught: []string{"row-10-second-failure"}, edits: []edit{
+			in("internal/turn/again.go", `f.NoRetry = t.made.Replays > 0`, `f.NoRetry = false`)}},
+		{name: "name broken streams of Chat as those of Responses", breaks: []string{"end: codes of each surface"}, caught: []string{"row-11-output-cut.chat"}, edits: []edit{
+			in(ending, `	case p.Channel() == config.ProtocolResponses:`, `	case true:`)}},
+	}
+}
