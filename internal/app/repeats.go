@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"rubicon/internal/config"
 	"rubicon/internal/idempotency"
 	"rubicon/internal/turn"
 )
@@ -13,8 +14,16 @@ import (
 func (a *App) openRepeats(ctx context.Context) error {
 	a.repeats = idempotency.New(idempotency.Options{DB: a.db, Node: node, Now: time.Now, Log: a.log,
 		WriteLimit: func() time.Duration { return a.Config().Timers.Write },
-		Linger:     func() time.Duration { return 0 }})
+		Linger:     a.linger})
 	return a.repeats.Free(ctx, node)
+}
+
+// linger is how long a request goes on whose clients have all left.
+func (a *App) linger() time.Duration {
+	if a.Config().OnDisconnect == config.DisconnectDrain {
+		return turn.DrainTime
+	}
+	return 0
 }
 
 // endTurns ends the turns that outlived the grace time, those that run for
@@ -22,4 +31,5 @@ func (a *App) openRepeats(ctx context.Context) error {
 func (a *App) endTurns() {
 	a.connections(turn.ErrShutdown)
 	a.repeats.Stop(turn.ErrShutdown)
+	a.engine.StopDraining()
 }

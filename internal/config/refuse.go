@@ -19,7 +19,6 @@ func notYet() []refusal {
 	return []refusal{
 		{"store.lease", "", "one gateway runs on a store"},
 		{"store.url", "postgres", "the store is sqlite:PATH"},
-		{"on_disconnect", DisconnectDrain, "the upstream call is always cancelled"},
 	}
 }
 

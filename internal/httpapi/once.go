@@ -29,6 +29,7 @@ func (a *api) answer(w http.ResponseWriter, r *http.Request, req *turn.Request) 
 		run(r.Context(), w)
 		return nil
 	}
+	req.CancelOnGone = true // the keeper knows who still listens
 	return a.Idempotency.Serve(w, r, idempotency.Call{Customer: req.Principal.Customer.ID, Key: key, RequestID: req.ID,
 		Digest: idempotency.Digest(r.URL.Path, req.Body)}, run)
 }

@@ -42,8 +42,10 @@ type attempt struct {
 	firstEvent time.Duration
 	took       time.Duration
 	bytes      int64
-	verdict    replay.Verdict
-	reported   bool // the permit was given back
+	// drainedFrom is how many bytes had been read when its client had left.
+	drainedFrom int64
+	verdict     replay.Verdict
+	reported    bool // the permit was given back
 }
 
 // attempt dispatches the chosen route and reads until its end.
@@ -154,6 +156,7 @@ func (t *turn) relay(a *attempt) {
 	default:
 		a.tail = a.reader.Tail()
 	}
+	t.drained(a)
 }
 
 // pump reads events until the stream's end. It writes synchronously, so that a
@@ -161,6 +164,9 @@ func (t *turn) relay(a *attempt) {
 // is kept back for the settlement; failure events for the decision.
 func (t *turn) pump(a *attempt) error {
 	for {
+		if !t.readsOn(a) {
+			return a.clientLeft()
+		}
 		ev, err := a.stream.Next()
 		if err == io.EOF {
 			return nil

@@ -21,7 +21,9 @@ var errHeld = errors.New("held events over their bound")
 // of their own.
 type gate struct {
 	sink Sink
-	gone func(error) // the client's writer failed
+	// gone is told once that the client left, and whether output had been handed
+	// over; it tells whether the turn reads on for nobody.
+	gone func(err error, output bool) (drain bool)
 
 	mu          sync.Mutex
 	closed      bool
@@ -48,10 +50,11 @@ type gate struct {
 	keepalive time.Duration
 	beat      *time.Timer
 	last      time.Time // something was written
-	broken    bool      // the client's writer failed
+	broken    bool      // the client left, or his writer failed
+	mute      bool      // nothing is written any more
 }
 
-func newGate(sink Sink, gone func(error)) *gate {
+func newGate(sink Sink, gone func(error, bool) bool) *gate {
 	return &gate{sink: sink, gone: gone}
 }
 
@@ -174,6 +177,9 @@ func (g *gate) forget() {
 }
 
 func (g *gate) write(ev protocol.Event) {
+	if g.mute {
+		return
+	}
 	if !g.began {
 		g.began = true
 		g.sink.Begin(g.contentType)
@@ -183,7 +189,7 @@ func (g *gate) write(ev protocol.Event) {
 
 // flush sends what was handed over.
 func (g *gate) flush() {
-	if g.began {
+	if g.began && !g.mute {
 		g.last = time.Now()
 		g.failed(g.sink.Flush())
 	}
@@ -199,8 +205,24 @@ func (g *gate) Flush() {
 func (g *gate) failed(err error) {
 	if err != nil && !g.broken {
 		g.broken = true
-		g.gone(err)
+		g.mute = g.gone(err, g.handed == replay.OutputToo)
 	}
+}
+
+// leave notes that the client left.
+func (g *gate) leave(cause error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if !g.closed {
+		g.failed(cause)
+	}
+}
+
+// muted tells that the turn reads on although its client has left.
+func (g *gate) muted() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.mute
 }
 
 // armKeepAlive starts the keep-alive once the request is committed.
@@ -214,7 +236,7 @@ func (g *gate) armKeepAlive() {
 func (g *gate) breakSilence() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.closed {
+	if g.closed || g.mute {
 		return
 	}
 	left := g.keepalive - time.Since(g.last)
@@ -267,11 +289,13 @@ func (g *gate) fail(e Ending) {
 	} else if len(g.held) > 0 {
 		g.release(max(g.handed, g.heldAs()))
 	}
-	if e.Form != FormStatus && e.Answer == nil && !g.began {
-		g.began = true
-		g.sink.Begin(g.contentType)
+	if !g.mute {
+		if e.Form != FormStatus && e.Answer == nil && !g.began {
+			g.began = true
+			g.sink.Begin(g.contentType)
+		}
+		g.failed(g.sink.Fail(e))
 	}
-	g.failed(g.sink.Fail(e))
 	g.stop()
 }
 
@@ -314,11 +338,12 @@ func (g *gate) setContentType(s string) {
 	g.contentType = s
 }
 
-// keepsOutput tells whether output stays here (atomic delivery).
+// keepsOutput tells whether output does not reach the client: it stays here
+// (atomic delivery), or he has left.
 func (g *gate) keepsOutput() bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return g.atomic
+	return g.atomic || g.mute
 }
 
 func (g *gate) writerFailed() bool {

@@ -28,7 +28,7 @@ func (p *paper) ErrorAtOnce() bool             { return true }
 func TestDeadlineDuringTheDecision(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := &paper{}
-		g := newGate(p, func(error) {})
+		g := newGate(p, func(error, bool) bool { return false })
 		g.hold, g.limit = 10*time.Second, 1<<20
 		first := protocol.Event{Class: protocol.Lifecycle, Type: "first", Raw: []byte("x")}
 		if err := g.take(first); err != nil {

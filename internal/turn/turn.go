@@ -50,6 +50,8 @@ type Engine struct {
 	Observe    Observer // may be nil
 	Log        *slog.Logger
 	Node       string
+
+	drains drains
 }
 
 // Observer is told of requests, for metrics.
@@ -78,6 +80,9 @@ type Request struct {
 	// OnLimits is told how the key stands under its rate limits, before
 	// anything of the answer is handed over. May be nil.
 	OnLimits func(limit.State)
+	// CancelOnGone: the transport sees to it itself that the request goes on
+	// for some time after its client left.
+	CancelOnGone bool
 	// Continued: the transport completed the input from its own memory, so a
 	// missing origin is answered as a missing previous response.
 	Continued bool
@@ -127,6 +132,8 @@ type turn struct {
 	ctx    context.Context // with the total deadline
 	cancel context.CancelCauseFunc
 
+	release func() // ends what attend began
+
 	rec      journal.Record
 	origin   string // state that the request names lives there
 	bound    bool   // origin-bound (row 12)
@@ -166,8 +173,7 @@ func (e *Engine) Run(ctx context.Context, req *Request, sink Sink) Result {
 
 func (e *Engine) begin(ctx context.Context, req *Request, sink Sink) *turn {
 	t := &turn{Engine: e, req: req, cfg: e.Config(), parent: ctx}
-	t.ctx, t.cancel = context.WithCancelCause(ctx)
-	t.gate = newGate(sink, func(err error) { t.cancel(err) })
+	t.attend(ctx, sink)
 	t.rec = journal.Record{
 		RequestID: req.ID, Customer: req.Principal.Customer.ID, Key: req.Principal.Key.ID, ClientRequestID: req.ClientRequestID,
 		Surface: req.Surface, Stream: req.Parsed.Stream, PublicModel: req.Parsed.Model, Outcome: journal.OutcomeRunning,
@@ -180,6 +186,7 @@ func (e *Engine) begin(ctx context.Context, req *Request, sink Sink) *turn {
 // end gives back whatever is still held; after it nothing of the turn runs.
 func (t *turn) end() {
 	t.gate.close()
+	t.release()
 	t.freeLimits()
 	for _, a := range t.attempts {
 		a.close()
