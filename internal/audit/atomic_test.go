@@ -2,7 +2,9 @@ package audit
 
 import (
 	"fmt"
+	"maps"
 	"net/http"
+	"slices"
 	"testing"
 	"time"
 
@@ -84,7 +86,7 @@ func atomicCases() map[string]atomicCase {
 		"stored":        refusal("stateful_store", atomicCase{primary: cutLate, fallback: answers, ask: ask{stored: true}, on: withStore}),
 		"hosted":        refusal("hosted_tool", atomicCase{primary: cutLate, fallback: answers, ask: ask{hosted: true}, on: withHosted}),
 		"over the bound": {primary: again(append(append(opened(0), large...), sim.Wait(time.Second), sim.Reset())...), fallback: answers,
-			more: "limits: {atomic_bytes: 4KiB}\n", want: spilled, status: spilled},
+			more: small, want: spilled, status: spilled},
 		"client leaves": {primary: again(append(append(opened(5), sim.Wait(20*time.Second)), closed(done(primaryInput))...)...), fallback: answers,
 			want: gone, status: gone},
 	}
@@ -97,38 +99,47 @@ func reportedBy(c atomicCase) atomicCase {
 }
 
 func TestAtomicDelivery(t *testing.T) {
-	for name, c := range atomicCases() {
-		for _, surface := range surfaces {
-			s := &scene{name: "answer", words: contractWords, primary: c.primary, fallback: c.fallback, on: c.on}
-			if !s.applies(surface) {
-				continue
-			}
-			t.Run(name+"/"+string(surface), func(t *testing.T) {
+	for _, surface := range surfaces {
+		t.Run(string(surface), func(t *testing.T) {
+			for _, more := range []string{"", small} {
 				inBubble(t, func(r *rig) {
 					o := r.options(Contract, surface)
 					o.Header = http.Header{"Rubicon-Delivery": {"atomic"}}
-					if name == "client leaves" {
-						s.limit = 10 * time.Second // no output comes before: the limit is what ends it
-					}
-					g := r.rubicon(o, c.more)
-					want := c.want
-					if surface == Chat || surface == Messages {
-						want = c.status
-					}
-					if diff := cmp.Diff(want, g.outcome(o, s, c.ask)); diff != "" {
-						r.Error(diff)
+					g := r.rubicon(o, more)
+					o.Key = g.key
+					x := r.player(o)
+					models := slices.DeleteFunc(contractScenes(), func(s scene) bool { return !s.applies(surface) })
+					for i, name := range slices.Sorted(maps.Keys(atomicCases())) {
+						c := atomicCases()[name]
+						if c.on != nil && !slices.Contains(c.on, surface) || c.more != more {
+							continue
+						}
+						// Each case has a model of its own, whatever that is called.
+						s := &scene{name: models[i].name, words: contractWords, primary: c.primary, fallback: c.fallback}
+						if name == "client leaves" {
+							s.limit = 10 * time.Second // no output comes before: the limit is what ends it
+						}
+						want := c.want
+						if surface == Chat || surface == Messages {
+							want = c.status
+						}
+						if diff := cmp.Diff(want, g.outcome(x, s, c.ask)); diff != "" {
+							r.Errorf("%s: %s", name, diff)
+						}
 					}
 				})
-			})
-		}
+			}
+		})
 	}
 }
 
+// small is a configuration with little room for whole answers.
+const small = "limits: {atomic_bytes: 4KiB}\n"
+
 // outcome asks once and gathers what came of it.
-func (g *gateway) outcome(o Options, s *scene, a ask) outcome {
+func (g *gateway) outcome(x *run, s *scene, a ask) outcome {
 	g.r.Helper()
-	o.Key = g.key
-	t := g.r.once(o, s, a)
+	t := x.one(g.r.ctx, s, a, "", time.Now())
 	time.Sleep(2 * time.Second) // a record is final within a second of the end
 	rec := g.last()
 	out := outcome{Outcome: rec.Outcome, Words: t.client.words(), Whole: t.client.whole(said(s.words)), AfterOutput: rec.AfterOutput,
@@ -150,17 +161,18 @@ func (g *gateway) outcome(o Options, s *scene, a ask) outcome {
 			g.r.Errorf("the client was told after_output %t, the record has %t", *f.afterOutput, rec.AfterOutput)
 		}
 	}
-	g.balanced(rec)
+	g.spent += int64(rec.Charge)
+	g.balanced()
 	return out
 }
 
-// balanced: the customer has paid the charge, nothing is held.
-func (g *gateway) balanced(rec journal.Record) {
+// balanced: the customer has paid the charges, nothing is held.
+func (g *gateway) balanced() {
 	g.r.Helper()
 	var b struct{ Available, Held string }
 	g.admin("GET", "/admin/v1/customers/"+g.customer+"/balance", "", &b)
-	if want := fmt.Sprint(10_000_000_000 - int64(rec.Charge)); digits(b.Available) != want || digits(b.Held) != "0" {
-		g.r.Errorf("available %s, held %s after a charge of %v", b.Available, b.Held, rec.Charge)
+	if want := fmt.Sprint(10_000_000_000 - g.spent); digits(b.Available) != want || digits(b.Held) != "0" {
+		g.r.Errorf("available %s, held %s after charges of %d", b.Available, b.Held, g.spent)
 	}
 	var v struct{ OK bool }
 	if g.admin("GET", "/admin/v1/ledger/verify", "", &v); !v.OK {
@@ -188,8 +200,8 @@ func (g *gateway) last() journal.Record {
 	return rec
 }
 
-// once plays one request.
-func (r *rig) once(o Options, s *scene, a ask) *take {
+// player is a run that plays what a test gives it.
+func (r *rig) player(o Options) *run {
 	r.Helper()
 	o, err := o.withDefaults()
 	if err != nil {
@@ -200,7 +212,7 @@ func (r *rig) once(o Options, s *scene, a ask) *take {
 		r.Fatal(err)
 	}
 	r.wg.Go(d.wg.Wait)
-	return (&run{o: o, desk: d, client: newClient(o)}).one(r.ctx, s, a, "", time.Now())
+	return &run{o: o, desk: d, client: newClient(o)}
 }
 
 // Nothing goes out before the end, however long that takes; then all at once,
@@ -214,7 +226,7 @@ func TestAtomicHold(t *testing.T) {
 				s := &scene{name: "answer", words: contractWords, primary: slow, fallback: answers}
 				g := r.rubicon(o, "delivery: atomic\n")
 				o.Key = g.key
-				c := r.once(o, s, ask{}).client
+				c := r.player(o).one(r.ctx, s, ask{}, "", time.Now()).client
 				if !c.whole(said(contractWords)) || c.first < 35*time.Second || c.total-c.first > time.Second {
 					r.Errorf("%s, first event after %s, end after %s", c, c.first, c.total)
 				}
@@ -257,7 +269,7 @@ func TestAtomicSource(t *testing.T) {
 						o.Key = made.Key
 					}
 					s := &scene{name: "answer", words: contractWords, primary: answers, fallback: answers}
-					c := r.once(o, s, ask{}).client
+					c := r.player(o).one(r.ctx, s, ask{}, "", time.Now()).client
 					if atomic := c.first > contractWords*gap/2; atomic != tt.atomic || !c.whole(said(contractWords)) {
 						r.Errorf("%s: first event after %s", c, c.first)
 					}

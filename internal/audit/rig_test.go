@@ -103,6 +103,7 @@ type gateway struct {
 	r        *rig
 	customer string
 	key      string
+	spent    int64 // nano-USD, by the records
 }
 
 // rubicon starts the real gateway with the configuration that Setup prints;
