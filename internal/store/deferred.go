@@ -3,6 +3,7 @@ package store
 import (
 	"fmt"
 	"math/bits"
+	"slices"
 	"strings"
 )
 
@@ -12,6 +13,10 @@ type InsertInto struct {
 	Table    string
 	Columns  string // separated by commas
 	Conflict string // "" or an ON CONFLICT clause
+	// Last: the first column is what Conflict is about, and of two rows with
+	// the same value there the later one counts. One statement cannot update
+	// a row twice.
+	Last bool
 }
 
 // DeleteFrom is a statement for Tx.Delete: DELETE FROM Table WHERE Column IN ….
@@ -20,34 +25,97 @@ type DeleteFrom struct {
 	Column string
 }
 
-// deferred is a statement that can take many rows at once. Its values are
-// comparable.
-type deferred interface {
-	width() int // parameters of a row
-	text(d dialect, rows int) string
+// AddTo is a statement for Tx.Add: UPDATE Table SET each of Columns = itself +
+// a value WHERE Column = the row's first value.
+type AddTo struct {
+	Table   string
+	Column  string
+	Columns string // separated by commas
 }
 
-func (i InsertInto) width() int { return strings.Count(i.Columns, ",") + 1 }
+// shape is a statement that takes rows, however many. Its values are
+// comparable.
+type shape interface {
+	list(d dialect, rows int) string // with a parameter for each value
+}
 
-func (i InsertInto) text(d dialect, rows int) string {
+// deferred is a shape that waits for more rows.
+type deferred interface {
+	shape
+	width() int                   // values of a row
+	arrays(types []string) string // with a parameter for each column, an array
+	each() int                    // the most rows of one statement that lists them
+}
+
+// maxRows is the most rows of one statement that lists them. Rows are sent in
+// powers of two, so that few different statements are prepared.
+const maxRows = 64
+
+func (i InsertInto) width() int { return strings.Count(i.Columns, ",") + 1 }
+func (i InsertInto) each() int  { return maxRows }
+
+func (i InsertInto) list(d dialect, rows int) string {
 	row := "(?" + strings.Repeat(", ?", i.width()-1) + ")"
 	return fmt.Sprintf("%s INTO %s (%s) VALUES %s %s", d.insert, i.Table, i.Columns, list(row, rows), i.Conflict)
 }
 
-func (d DeleteFrom) width() int { return 1 }
+func (i InsertInto) arrays(types []string) string {
+	return fmt.Sprintf("INSERT INTO %s (%s) SELECT * FROM unnest(%s) %s", i.Table, i.Columns, parameters(types), i.Conflict)
+}
 
-func (d DeleteFrom) text(_ dialect, rows int) string {
+func (d DeleteFrom) width() int { return 1 }
+func (d DeleteFrom) each() int  { return maxRows }
+
+func (d DeleteFrom) list(_ dialect, rows int) string {
 	return fmt.Sprintf("DELETE FROM %s WHERE %s IN (%s)", d.Table, d.Column, list("?", rows))
+}
+
+func (d DeleteFrom) arrays(types []string) string {
+	return fmt.Sprintf("DELETE FROM %s WHERE %s = ANY(%s)", d.Table, d.Column, parameters(types))
+}
+
+func (a AddTo) columns() []string { return strings.Split(strings.ReplaceAll(a.Columns, " ", ""), ",") }
+func (a AddTo) width() int        { return 1 + len(a.columns()) }
+func (a AddTo) each() int         { return 1 }
+
+func (a AddTo) list(dialect, int) string {
+	var sets []string
+	for i, c := range a.columns() {
+		sets = append(sets, fmt.Sprintf("%s = %s + ?%d", c, c, i+2))
+	}
+	return fmt.Sprintf("UPDATE %s SET %s WHERE %s = ?1", a.Table, strings.Join(sets, ", "), a.Column)
+}
+
+func (a AddTo) arrays(types []string) string {
+	var sets []string
+	for _, c := range a.columns() {
+		sets = append(sets, fmt.Sprintf("%s = t.%s + d.%s", c, c, c))
+	}
+	return fmt.Sprintf("UPDATE %s t SET %s FROM unnest(%s) AS d(row_key, %s) WHERE t.%s = d.row_key",
+		a.Table, strings.Join(sets, ", "), parameters(types), a.Columns, a.Column)
+}
+
+func parameters(types []string) string {
+	list := make([]string, len(types))
+	for i, t := range types {
+		list[i] = fmt.Sprintf("?::%s[]", t)
+	}
+	return strings.Join(list, ", ")
 }
 
 // Insert adds a row. It is sent with others like it before the commit, or at
 // the next Flush; until then queries of the same transaction do not see it.
-// Statements are sent in the order of their first use, inserts before deletes.
+// Statements are sent in the order of their first use, inserts and additions
+// before deletes.
 func (tx *Tx) Insert(into InsertInto, row ...any) { tx.put(into, row) }
 
 // Delete removes the rows where the column has the value, like Insert later
 // and together with others.
 func (tx *Tx) Delete(from DeleteFrom, value any) { tx.put(from, []any{value}) }
+
+// Add adds values to the columns of the row whose column has the key, like
+// Insert later and together with others. Until a Flush it is said once per key.
+func (tx *Tx) Add(to AddTo, key any, values ...any) { tx.put(to, append([]any{key}, values...)) }
 
 // group is the rows that wait for one statement.
 type group struct {
@@ -72,54 +140,130 @@ func (tx *Tx) put(stmt deferred, row []any) {
 
 // Flush writes what is pending and sends the rows that wait.
 func (tx *Tx) Flush() error {
+	list, err := tx.waiting()
+	if err != nil {
+		return err
+	}
+	return tx.check(tx.session.conn.pipeline(tx.ctx, list))
+}
+
+// waiting is the statements for what is pending and for the rows that wait.
+func (tx *Tx) waiting() ([]query, error) {
 	for _, p := range tx.pending {
 		if err := p.value.Flush(tx); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	for _, g := range tx.groups {
-		if _, deletes := g.stmt.(DeleteFrom); !deletes {
-			if err := tx.send(g); err != nil {
-				return err
+	var list []query
+	for _, deletes := range []bool{false, true} {
+		for _, g := range tx.groups {
+			if _, is := g.stmt.(DeleteFrom); is == deletes {
+				list = append(list, tx.session.statements(g)...)
+				g.args = g.args[:0]
 			}
 		}
 	}
-	for _, g := range tx.groups {
-		if err := tx.send(g); err != nil {
-			return err
-		}
-	}
-	return nil
+	return list, nil
 }
 
-// maxRows is the most rows of one statement. Rows are sent in powers of two,
-// so that few different statements are prepared.
-const maxRows = 64
-
-func (tx *Tx) send(g *group) error {
-	args, width := g.args, g.stmt.width()
-	g.args = g.args[:0]
-	for len(args) > 0 {
-		rows := min(maxRows, 1<<(bits.Len(uint(len(args)/width))-1))
-		text := tx.session.batchText(g.stmt, rows)
-		if _, err := tx.Exec(text, args[:rows*width]...); err != nil {
-			return err
-		}
+// statements is how the rows of a group travel.
+func (s *session) statements(g *group) []query {
+	if into, ok := g.stmt.(InsertInto); ok && into.Last {
+		g.args = lastRows(g.args, g.stmt.width())
+	}
+	if len(g.args) == 0 {
+		return nil
+	}
+	if s.dialect.arrays {
+		return []query{s.asArrays(g)}
+	}
+	var (
+		out   []query
+		width = g.stmt.width()
+	)
+	for args := g.args; len(args) > 0; {
+		rows := min(g.stmt.each(), 1<<(bits.Len(uint(len(args)/width))-1))
+		out = append(out, query{text: s.batchText(g.stmt, rows), args: args[:rows*width]})
 		args = args[rows*width:]
 	}
-	return nil
+	return out
+}
+
+// lastRows leaves the last of the rows that begin with the same value.
+func lastRows(args []any, width int) []any {
+	seen := map[any]bool{}
+	var kept [][]any
+	for at := len(args) - width; at >= 0; at -= width {
+		key := args[at]
+		if raw, ok := key.([]byte); ok {
+			key = string(raw)
+		}
+		if !seen[key] {
+			seen[key] = true
+			kept = append(kept, args[at:at+width])
+		}
+	}
+	slices.Reverse(kept)
+	return slices.Concat(kept...)
+}
+
+// asArrays turns rows into columns.
+func (s *session) asArrays(g *group) query {
+	var (
+		width   = g.stmt.width()
+		types   = make([]string, width)
+		columns = make([]any, width)
+	)
+	for c := range width {
+		types[c], columns[c] = column(g.args, c, width)
+	}
+	key := batchKey{stmt: g.stmt, types: strings.Join(types, " ")}
+	text, ok := s.texts[key]
+	if !ok {
+		text = g.stmt.arrays(types)
+		s.texts[key] = text
+	}
+	return query{text: text, args: columns}
+}
+
+// column is one column of the rows as PostgreSQL's type and an array.
+func column(args []any, first, width int) (string, any) {
+	switch args[first].(type) {
+	case string:
+		return "text", cells[string](args, first, width)
+	case []byte:
+		return "bytea", cells[[]byte](args, first, width)
+	case bool:
+		return "boolean", cells[bool](args, first, width)
+	case float64:
+		return "double precision", cells[float64](args, first, width)
+	case int64:
+		return "bigint", cells[int64](args, first, width)
+	case int:
+		return "bigint", cells[int](args, first, width)
+	}
+	panic(fmt.Sprintf("store: a row with a %T", args[first]))
+}
+
+func cells[T any](args []any, first, width int) []T {
+	out := make([]T, 0, len(args)/width)
+	for i := first; i < len(args); i += width {
+		out = append(out, args[i].(T))
+	}
+	return out
 }
 
 type batchKey struct {
-	stmt deferred
-	rows int
+	stmt  shape
+	rows  int
+	types string
 }
 
-func (s *session) batchText(stmt deferred, rows int) string {
-	key := batchKey{stmt, rows}
+func (s *session) batchText(stmt shape, rows int) string {
+	key := batchKey{stmt: stmt, rows: rows}
 	text, ok := s.texts[key]
 	if !ok {
-		text = stmt.text(s.dialect, rows)
+		text = stmt.list(s.dialect, rows)
 		s.texts[key] = text
 	}
 	return text

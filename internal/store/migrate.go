@@ -25,7 +25,7 @@ type migration struct {
 
 // own is SQL for one database inside a file for all: /*!sqlite WITHOUT ROWID */
 // is a comment to every other one.
-var own = regexp.MustCompile(`(?s)/\*!(\w+) (.*?)\*/`)
+var own = regexp.MustCompile(`(?s)/\*!(\w+)\s(.*?)\*/`)
 
 const createVersions = `CREATE TABLE IF NOT EXISTS schema_versions (
 	version BIGINT PRIMARY KEY,
@@ -45,11 +45,15 @@ func (db *DB) Migrate(ctx context.Context) error {
 		return err
 	}
 	defer db.writing.give(s)
-	return s.migrate(ctx, steps)
+	if err := s.migrate(ctx, steps); err != nil {
+		return err
+	}
+	db.marks.on.Store(db.dialect.shared)
+	return nil
 }
 
 func (s *session) migrate(ctx context.Context, steps []migration) (err error) {
-	if _, err := s.exec(ctx, s.dialect.begin, nil); err != nil {
+	if err := s.start(ctx, s.dialect.begin); err != nil {
 		return fmt.Errorf("migrating: %w", err)
 	}
 	defer func() {
@@ -79,13 +83,13 @@ func (s *session) migrate(ctx context.Context, steps []migration) (err error) {
 			}
 		}
 	}
-	_, err = s.exec(ctx, "COMMIT", nil)
+	_, err = s.exec(ctx, commit, nil)
 	return err
 }
 
 func (s *session) apply(ctx context.Context, step migration) error {
 	// Not prepared: a step is many statements.
-	if _, err := s.conn.ExecContext(ctx, step.text); err != nil {
+	if err := s.conn.script(ctx, s.dialect.migration(step.text)); err != nil {
 		return fmt.Errorf("step %d %s: %w", step.version, step.name, err)
 	}
 	_, err := s.exec(ctx, "INSERT INTO schema_versions (version, name, applied_at) VALUES (?, ?, ?)",

@@ -2,36 +2,31 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 )
 
 // pool is the sessions of one kind. Whoever needs one takes it out and gives
-// it back. database/sql has a pool too, but prepares statements per connection
-// anew in each transaction and cannot be waited for at the end.
+// it back.
 type pool struct {
-	dialect dialect
-	db      *sql.DB
-	free    chan *session
-	opened  int
+	dialect   dialect
+	connector connector
+	outage    *outage
+	free      chan *session
+	opened    int
 }
 
-func newPool(d dialect, dsn string, size int) (*pool, error) {
-	db, err := sql.Open(d.driver, dsn)
-	if err != nil {
-		return nil, err
-	}
-	return &pool{dialect: d, db: db, free: make(chan *session, size)}, nil
+func newPool(d dialect, c connector, o *outage, size int) *pool {
+	return &pool{dialect: d, connector: c, outage: o, free: make(chan *session, size)}
 }
 
 func (p *pool) fill(ctx context.Context) error {
 	for p.opened < cap(p.free) {
-		conn, err := p.db.Conn(ctx)
-		if err != nil {
+		s := newSession(p.dialect, p.connector, p.outage)
+		if err := s.connect(ctx); err != nil {
 			return err
 		}
 		p.opened++
-		p.give(newSession(conn, p.dialect))
+		p.give(s)
 	}
 	return nil
 }
@@ -45,5 +40,5 @@ func (p *pool) close() error {
 		s := <-p.free
 		errs = append(errs, s.close())
 	}
-	return errors.Join(append(errs, p.db.Close())...)
+	return errors.Join(append(errs, p.connector.close())...)
 }

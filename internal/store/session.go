@@ -2,132 +2,151 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"errors"
+	"strings"
+	"time"
 )
 
-// maxStatements bounds the prepared statements that a session keeps. Far more
-// than there are in the code; lists of filters and of rows multiply them.
-const maxStatements = 400
-
-// session is one connection with its prepared statements. One goroutine at a
-// time uses it.
+// session is a place in a pool: a connection, and another when that is lost.
+// One goroutine at a time uses it.
 type session struct {
-	conn    *sql.Conn
-	dialect dialect
-	stmts   map[string]*sql.Stmt
-	texts   map[batchKey]string
-	rows    int // written since they were last counted
+	dialect   dialect
+	connector connector
+	outage    *outage
+	conn      conn // nil: not connected
+	texts     map[batchKey]string
+	rows      int // written since they were last counted
 }
 
-func newSession(conn *sql.Conn, d dialect) *session {
-	return &session{conn: conn, dialect: d, stmts: map[string]*sql.Stmt{}, texts: map[batchKey]string{}}
+func newSession(d dialect, c connector, o *outage) *session {
+	return &session{dialect: d, connector: c, outage: o, texts: map[batchKey]string{}}
 }
 
-func (s *session) close() error { return errors.Join(s.forget(), s.conn.Close()) }
-
-func (s *session) forget() error {
-	var errs []error
-	for _, stmt := range s.stmts {
-		errs = append(errs, stmt.Close())
+func (s *session) close() error {
+	if s.conn == nil {
+		return nil
 	}
-	clear(s.stmts)
-	return errors.Join(errs...)
+	return s.conn.close()
 }
 
-func (s *session) prepare(ctx context.Context, text string) (*sql.Stmt, error) {
-	if stmt := s.stmts[text]; stmt != nil {
-		return stmt, nil
+// connect opens the connection.
+func (s *session) connect(ctx context.Context) (err error) {
+	if s.conn != nil {
+		_ = s.conn.close() // it is broken
+		s.conn = nil
 	}
-	if len(s.stmts) >= maxStatements {
-		if err := s.forget(); err != nil {
-			return nil, s.failure(err)
+	s.conn, err = s.connector.connect(ctx)
+	return err
+}
+
+// tryAgain is the pause between attempts to reach a database that is away.
+const tryAgain = 100 * time.Millisecond
+
+// ready makes sure that there is a connection, which may have been lost. It
+// waits for a database that is away, but not beyond the dialect's patience
+// counted from when that began.
+func (s *session) ready(ctx context.Context) error {
+	if s.conn != nil && !s.conn.broken() {
+		return nil
+	}
+	for {
+		if err := s.outage.refuses(time.Now()); err != nil {
+			return err
 		}
-	}
-	stmt, err := s.conn.PrepareContext(ctx, s.dialect.rebind(text))
-	if err != nil {
-		return nil, s.failure(err)
-	}
-	s.stmts[text] = stmt
-	return stmt, nil
-}
-
-func (s *session) exec(ctx context.Context, text string, args []any) (int64, error) {
-	stmt, err := s.prepare(ctx, text)
-	if err != nil {
-		return 0, err
-	}
-	result, err := stmt.ExecContext(ctx, args...)
-	if err != nil {
-		return 0, s.failure(err)
-	}
-	changed, err := result.RowsAffected()
-	return changed, s.failure(err)
-}
-
-func (s *session) queryRow(ctx context.Context, text string, args, dest []any) error {
-	stmt, err := s.prepare(ctx, text)
-	if err != nil {
-		return err
-	}
-	return s.failure(stmt.QueryRowContext(ctx, args...).Scan(dest...))
-}
-
-// Rows is the row that Each is at.
-type Rows interface {
-	Scan(dest ...any) error
-}
-
-func (s *session) each(ctx context.Context, text string, args []any, fn func(Rows) error) (err error) {
-	stmt, err := s.prepare(ctx, text)
-	if err != nil {
-		return err
-	}
-	rows, err := stmt.QueryContext(ctx, args...)
-	if err != nil {
-		return s.failure(err)
-	}
-	defer func() { err = errors.Join(err, rows.Close()) }()
-	for rows.Next() {
-		if err := fn(rows); err != nil {
+		err := s.connect(ctx)
+		if err == nil {
+			s.outage.over()
+			return nil
+		}
+		if ctx.Err() != nil {
+			return &databaseError{cause: errors.Join(context.Cause(ctx), err), means: away}
+		}
+		if s.outage.failed(time.Now(), err) {
+			return &databaseError{cause: err, means: away}
+		}
+		if err := pause(ctx, tryAgain); err != nil {
 			return err
 		}
 	}
-	return s.failure(rows.Err())
 }
 
-// databaseError is what the database or its driver reported, as opposed to
-// what an op refused.
-type databaseError struct {
-	cause    error
-	conflict bool
-}
+// lost tells whether there was a connection that is broken.
+func (s *session) lost() bool { return s.conn != nil && s.conn.broken() }
 
-func (e *databaseError) Error() string { return "database: " + e.cause.Error() }
-func (e *databaseError) Unwrap() error { return e.cause }
-
-func (e *databaseError) Is(target error) bool { return e.conflict && target == ErrConflict }
-
-func (s *session) failure(err error) error {
-	if err == nil || errors.Is(err, sql.ErrNoRows) {
-		return err
+func pause(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return &databaseError{cause: context.Cause(ctx), means: away}
 	}
-	return &databaseError{cause: err, conflict: s.dialect.isConflict(err)}
+}
+
+func (s *session) exec(ctx context.Context, text string, args []any) (int64, error) {
+	return s.conn.exec(ctx, text, args)
+}
+
+func (s *session) queryRow(ctx context.Context, text string, args, dest []any) error {
+	return s.conn.queryRow(ctx, text, args, dest)
+}
+
+func (s *session) each(ctx context.Context, text string, args []any, fn func(Rows) error) error {
+	return s.conn.each(ctx, text, args, fn)
+}
+
+// start begins a transaction with text. It is the first word of a session that
+// may have lost its connection while nobody used it, so it is said twice; and
+// it is answered soon, or the database hangs.
+func (s *session) start(ctx context.Context, text string) error {
+	for try := 0; ; try++ {
+		if err := s.ready(ctx); err != nil {
+			return err
+		}
+		err := s.say(ctx, text)
+		if err == nil || try > 0 || !s.conn.broken() || ctx.Err() != nil {
+			return err
+		}
+	}
+}
+
+func (s *session) say(ctx context.Context, text string) error {
+	if s.dialect.answer > 0 {
+		var done context.CancelFunc
+		ctx, done = context.WithTimeout(ctx, s.dialect.answer)
+		defer done()
+	}
+	_, err := s.exec(ctx, text, nil)
+	return err
 }
 
 // readOnly runs fn inside a read transaction, so that all it sees is of one
 // moment.
 func (s *session) readOnly(ctx context.Context, fn func(q *Query) error) (err error) {
-	if _, err := s.exec(ctx, s.dialect.beginRead, nil); err != nil {
+	if err := s.start(ctx, s.dialect.beginRead); err != nil {
 		return err
 	}
 	// Also when fn panics: the session goes back to the others. The end must
 	// not depend on ctx, or a cancelled read would leave the snapshot open.
 	defer func() {
-		_, end := s.exec(context.WithoutCancel(ctx), "ROLLBACK", nil)
-		err = errors.Join(err, end)
+		err = errors.Join(err, s.rollback(context.WithoutCancel(ctx)))
 	}()
 	return fn(&Query{ctx: ctx, session: s})
+}
+
+// rollback ignores that there is nothing left to roll back, which is so after
+// errors where the database did it by itself and on a lost connection.
+func (s *session) rollback(ctx context.Context) error {
+	if s.conn.broken() {
+		return nil
+	}
+	err := s.say(ctx, "ROLLBACK")
+	// SQLite has no code of its own for this.
+	if err != nil && (s.conn.broken() || strings.Contains(err.Error(), "no transaction is active")) {
+		return nil
+	}
+	return err
 }
 
 // Query is the read transaction of a Read. It must not leave fn.

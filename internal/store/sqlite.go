@@ -2,26 +2,26 @@ package store
 
 import (
 	"errors"
-	"fmt"
 	"net/url"
 	"slices"
-	"strings"
 
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
+const sqliteReaders = 4
+
 func sqliteDialect(path string, o Options) (dialect, error) {
+	if err := checkSync(o.Sync); err != nil {
+		return dialect{}, err
+	}
 	synchronous := "NORMAL"
-	switch o.Sync {
-	case "", "process":
-	case "full":
+	if o.Sync == "full" {
 		synchronous = "FULL"
-	default:
-		return dialect{}, fmt.Errorf("store.sync: want process or full, not %q", o.Sync)
 	}
 	common := []string{
-		"busy_timeout(5000)",
+		// Only tools can be in the way, and requests wait meanwhile.
+		"busy_timeout(2000)",
 		"foreign_keys(1)",
 		// Without it INSERT OR REPLACE deletes rows behind the back of the
 		// triggers that forbid it.
@@ -34,15 +34,14 @@ func sqliteDialect(path string, o Options) (dialect, error) {
 
 	d := dialect{
 		name:      "sqlite",
-		driver:    "sqlite",
+		connector: func(dsn string, _ bool) (connector, error) { return openSQLiteFile(dsn) },
+		readers:   sqliteReaders,
 		begin:     "BEGIN IMMEDIATE",
 		beginRead: "BEGIN",
 		// A violation loses the transaction anyway, see Write. Saying so spares
 		// SQLite the journal that it keeps to undo a single statement.
-		insert:          "INSERT OR ROLLBACK",
-		rebind:          func(sql string) string { return sql },
-		isConflict:      isSQLiteConflict,
-		isNoTransaction: isSQLiteNoTransaction,
+		insert:    "INSERT OR ROLLBACK",
+		migration: func(text string) string { return text },
 	}
 	if path == ":memory:" {
 		d.writeDSN = "file::memory:?" + pragmas(write...)
@@ -51,19 +50,34 @@ func sqliteDialect(path string, o Options) (dialect, error) {
 	file := "file:" + (&url.URL{Path: path}).EscapedPath()
 	d.writeDSN = file + "?" + pragmas(write...)
 	d.readDSN = file + "?" + pragmas(read...)
+	d.file = path
 	d.checkpoint = "PRAGMA wal_checkpoint(PASSIVE)"
 	return d, nil
 }
 
-func isSQLiteConflict(err error) bool {
-	var e *sqlite.Error
-	if !errors.As(err, &e) {
-		return false
+// pragmas builds the query part of an SQLite DSN.
+func pragmas(list ...string) string {
+	v := url.Values{}
+	for _, p := range list {
+		v.Add("_pragma", p)
 	}
-	return e.Code() == sqlite3.SQLITE_CONSTRAINT_UNIQUE || e.Code() == sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY
+	return v.Encode()
 }
 
-// SQLite has no code of its own for this.
-func isSQLiteNoTransaction(err error) bool {
-	return strings.Contains(err.Error(), "no transaction is active")
+// readSQLiteError tells what an error means, by its code.
+func readSQLiteError(err error) failure {
+	var e *sqlite.Error
+	if !errors.As(err, &e) {
+		return failed
+	}
+	switch e.Code() {
+	case sqlite3.SQLITE_CONSTRAINT_UNIQUE, sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY:
+		return conflict
+	}
+	switch e.Code() & 0xff { // the rest is detail
+	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_FULL, sqlite3.SQLITE_CANTOPEN,
+		sqlite3.SQLITE_READONLY, sqlite3.SQLITE_NOMEM, sqlite3.SQLITE_PERM:
+		return away
+	}
+	return failed
 }

@@ -1,43 +1,55 @@
 // Package store opens the database, migrates it, and runs work on it: one
 // writer with group commit, and readers beside it.
 //
-// It is for connections, transactions and the differences between databases.
-// It is not for tables: their SQL lives with the packages that own them.
-// Statements are written once for all databases, with ? for parameters.
+// It is for connections, transactions, outages and the differences between
+// databases. It is not for tables: their SQL lives with the packages that own
+// them. Statements are written once for all databases, with ? for parameters.
 //
 // Invariant: when Write returns nil, everything its op did is durable; when it
-// returns an error, nothing of it is.
+// returns an error other than ErrUncertain, nothing of it is.
 package store
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 )
 
-// ErrClosed is returned for work that arrives after Close.
-var ErrClosed = errors.New("the store is closed")
-
-// ErrConflict is what the violation of a unique constraint is, whichever
-// database reports it.
-var ErrConflict = errors.New("already there")
+var (
+	// ErrClosed is returned for work that arrives after Close.
+	ErrClosed = errors.New("the store is closed")
+	// ErrConflict is what the violation of a unique constraint is, whichever
+	// database reports it.
+	ErrConflict = errors.New("already there")
+	// ErrUnavailable is what the errors of a database are that is away, cannot
+	// write, or was too busy: the same work may go well later.
+	ErrUnavailable = errors.New("the database is not available")
+	// ErrUncertain: the connection was lost while the work was committed, and
+	// the database stayed away, so that nobody knows what came of it. Whoever
+	// repeats the work must do so in a way that cannot double it.
+	ErrUncertain = errors.New("the database was lost during a commit")
+)
 
 // Options are the choices an operator has.
 type Options struct {
-	// Sync is "process" (the default: survives kill -9 of the gateway) or
-	// "full" (survives loss of power too).
+	// Sync is "process" (the default: survives kill -9 of the gateway and of
+	// the database) or "full" (survives loss of power too). A PostgreSQL
+	// server decides about its disk by itself.
 	Sync string
+	// Exclusive keeps a second process from opening an SQLite file so.
+	Exclusive bool
 }
 
-const (
-	readers   = 4
-	queueSize = 4096
-)
+const queueSize = 4096
 
 // DB is an open database. Close it when its users have stopped.
 type DB struct {
 	dialect dialect
+	outage  outage
+	lock    *fileLock // nil: not exclusive
 
 	writing *pool // one session: the writer's
 	reading *pool // in memory the same one: readers and the writer take turns
@@ -52,10 +64,11 @@ type DB struct {
 	once    sync.Once
 
 	sinceCheckpoint int // rows; the writer's own
+	marks           marks
 }
 
-// Open opens "sqlite:PATH" or "sqlite::memory:" and starts the writer. The
-// schema is not touched; call Migrate.
+// Open opens "sqlite:PATH", "sqlite::memory:" or "postgres://…" and starts the
+// writer. The schema is not touched; call Migrate.
 func Open(ctx context.Context, url string, o Options) (*DB, error) {
 	d, err := dialectFor(url, o)
 	if err != nil {
@@ -63,9 +76,16 @@ func Open(ctx context.Context, url string, o Options) (*DB, error) {
 	}
 	db := &DB{
 		dialect: d,
+		outage:  outage{patience: d.patience},
 		queue:   make(chan *job, queueSize),
 		due:     make(chan struct{}, 1),
 		closing: make(chan struct{}),
+		marks:   marks{writer: rand.Text()},
+	}
+	if o.Exclusive && d.file != "" {
+		if db.lock, err = lockFile(d.file + "-lock"); err != nil {
+			return nil, err
+		}
 	}
 	if err := db.connect(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("opening the database: %w", err), db.disconnect())
@@ -78,7 +98,7 @@ func Open(ctx context.Context, url string, o Options) (*DB, error) {
 }
 
 func (db *DB) connect(ctx context.Context) (err error) {
-	if db.writing, err = db.open(ctx, db.dialect.writeDSN, 1); err != nil {
+	if db.writing, err = db.open(ctx, db.dialect.writeDSN, true, 1); err != nil {
 		return err
 	}
 	if db.dialect.readDSN == "" {
@@ -86,19 +106,20 @@ func (db *DB) connect(ctx context.Context) (err error) {
 		return nil
 	}
 	if db.dialect.checkpoint != "" {
-		if db.moving, err = db.open(ctx, db.dialect.writeDSN, 1); err != nil {
+		if db.moving, err = db.open(ctx, db.dialect.writeDSN, true, 1); err != nil {
 			return err
 		}
 	}
-	db.reading, err = db.open(ctx, db.dialect.readDSN, readers)
+	db.reading, err = db.open(ctx, db.dialect.readDSN, false, db.dialect.readers)
 	return err
 }
 
-func (db *DB) open(ctx context.Context, dsn string, size int) (*pool, error) {
-	p, err := newPool(db.dialect, dsn, size)
+func (db *DB) open(ctx context.Context, dsn string, writes bool, size int) (*pool, error) {
+	c, err := db.dialect.connector(dsn, writes)
 	if err != nil {
 		return nil, err
 	}
+	p := newPool(db.dialect, c, &db.outage, size)
 	db.pools = append(db.pools, p)
 	return p, p.fill(ctx)
 }
@@ -113,6 +134,9 @@ func (db *DB) Close() error {
 		close(db.queue)
 		db.gate.Unlock()
 		db.stopped.Wait()
+		s := <-db.writing.free
+		db.forgetMark(s)
+		db.writing.give(s)
 		err = db.disconnect()
 	})
 	return err
@@ -123,8 +147,12 @@ func (db *DB) disconnect() error {
 	for _, p := range db.pools {
 		errs = append(errs, p.close())
 	}
-	return errors.Join(errs...)
+	return errors.Join(append(errs, db.lock.release())...)
 }
+
+// Shared tells whether other processes may write to the same database at the
+// same time.
+func (db *DB) Shared() bool { return db.dialect.shared }
 
 // Read runs fn on one consistent snapshot of what is committed.
 func (db *DB) Read(ctx context.Context, fn func(q *Query) error) error {
@@ -159,4 +187,13 @@ func (db *DB) Ping(ctx context.Context) error {
 		var one int
 		return q.QueryRow("SELECT 1", nil, &one)
 	})
+}
+
+// marks lets the writer find out, after it lost its connection during a
+// COMMIT, whether that was carried out: each transaction leaves its number in
+// a row of the writer's own.
+type marks struct {
+	on     atomic.Bool // the table exists
+	writer string
+	number int64 // of the last transaction; the writer's own
 }

@@ -12,6 +12,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"go.uber.org/goleak"
+
+	"rubicon/internal/store/pgtest"
 )
 
 const createThings = `CREATE TABLE things (name TEXT PRIMARY KEY, size BIGINT NOT NULL CHECK (size >= 0))`
@@ -29,11 +31,25 @@ func open(t *testing.T, url string) *DB {
 			t.Error(err)
 		}
 	})
+	if err := db.Migrate(t.Context()); err != nil {
+		t.Fatal(err)
+	}
 	write(t, db, func(tx *Tx) error {
 		_, err := tx.Exec(createThings)
 		return err
 	})
 	return db
+}
+
+// each runs a test on an empty database of each kind.
+func each(t *testing.T, test func(t *testing.T, url string)) {
+	t.Run("sqlite", func(t *testing.T) { test(t, file(t)) })
+	t.Run("postgres", func(t *testing.T) { test(t, pgtest.Database(t)) })
+}
+
+// both runs a test on an open database of each kind.
+func both(t *testing.T, test func(t *testing.T, db *DB)) {
+	each(t, func(t *testing.T, url string) { test(t, open(t, url)) })
 }
 
 func file(t *testing.T) string {
@@ -68,9 +84,10 @@ func things(t *testing.T, db *DB) map[string]int {
 	return found
 }
 
-func TestWhatIsWrittenIsThereAfterReopening(t *testing.T) {
+func TestWhatIsWrittenIsThereAfterReopening(t *testing.T) { each(t, reopening) }
+
+func reopening(t *testing.T, url string) {
 	defer goleak.VerifyNone(t)
-	url := file(t)
 	for _, sync := range []string{"", "process", "full"} {
 		db, err := Open(t.Context(), url, Options{Sync: sync})
 		if err != nil {
@@ -136,7 +153,9 @@ func TestOpenSaysWhatIsWrong(t *testing.T) {
 		{"", "", "sqlite:PATH"},
 		{"sqlite:", "", "sqlite:PATH"},
 		{"mysql://root:secret@host/db", "", "sqlite:PATH"},
-		{"postgres://root:secret@host/db", "", "PostgreSQL is not supported"},
+		{"postgres://root:secret@host:x/db", "", "not a valid postgres:// URL"},
+		{"postgres://root:secret@127.0.0.1:1/db", "", "opening the database"},
+		{"postgres://root:secret@127.0.0.1:1/db", "sometimes", "store.sync"},
 		{"sqlite:x.db", "sometimes", "store.sync"},
 		{"sqlite:" + filepath.Join(t.TempDir(), "no", "such", "folder.db"), "", "opening the database"},
 	} {
@@ -163,8 +182,9 @@ func TestMemoryIsOneDatabaseForReadersAndWriter(t *testing.T) {
 	}
 }
 
-func TestReadSeesOneMoment(t *testing.T) {
-	db := open(t, file(t))
+func TestReadSeesOneMoment(t *testing.T) { both(t, readSeesOneMoment) }
+
+func readSeesOneMoment(t *testing.T, db *DB) {
 	count := "SELECT COUNT(*) FROM things"
 	err := db.Read(t.Context(), func(q *Query) error {
 		var before, after int
@@ -191,9 +211,10 @@ func TestReadSeesOneMoment(t *testing.T) {
 	}
 }
 
-func TestReadsSurviveCancellationAndPanic(t *testing.T) {
-	db := open(t, file(t))
-	for range 3 * readers {
+func TestReadsSurviveCancellationAndPanic(t *testing.T) { both(t, readsSurviveCancellationAndPanic) }
+
+func readsSurviveCancellationAndPanic(t *testing.T, db *DB) {
+	for range 3 * db.dialect.readers {
 		ctx, cancel := context.WithCancel(t.Context())
 		err := db.Read(ctx, func(q *Query) error {
 			cancel()
@@ -213,9 +234,11 @@ func TestReadsSurviveCancellationAndPanic(t *testing.T) {
 	}
 }
 
-func TestCloseWaitsForReads(t *testing.T) {
+func TestCloseWaitsForReads(t *testing.T) { each(t, closeWaitsForReads) }
+
+func closeWaitsForReads(t *testing.T, url string) {
 	defer goleak.VerifyNone(t)
-	db, err := Open(t.Context(), file(t), Options{})
+	db, err := Open(t.Context(), url, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -266,8 +289,10 @@ func TestEverythingInsideABubble(t *testing.T) {
 	})
 }
 
-func TestNothingAfterClose(t *testing.T) {
-	db, err := Open(t.Context(), file(t), Options{})
+func TestNothingAfterClose(t *testing.T) { each(t, nothingAfterClose) }
+
+func nothingAfterClose(t *testing.T, url string) {
+	db, err := Open(t.Context(), url, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

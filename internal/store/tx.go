@@ -8,12 +8,13 @@ import (
 // Tx is the transaction of a Write. It must not leave the op.
 type Tx struct {
 	session *session
-	ctx     context.Context // the writer's own, never cancelled
+	ctx     context.Context // the writer's own, not a caller's
 
 	writes  int   // how often anything was written or put off
 	broken  error // the first error of the database; the transaction is lost
 	groups  []*group
 	pending []keyedPending
+	asks    []query
 }
 
 // Pending is what a package gathers over all the ops of a transaction to write

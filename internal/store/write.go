@@ -4,13 +4,19 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"runtime/debug"
 	"sync/atomic"
+	"time"
 )
 
 // maxBatch bounds how many ops share a transaction, and with it how long one
 // of them can wait for the others.
 const maxBatch = 512
+
+// maxTries bounds how often a transaction is run that others were in the way
+// of, or whose connection was lost before its commit.
+const maxTries = 5
 
 // Panic is the error of an op that panicked.
 type Panic struct {
@@ -28,9 +34,10 @@ const (
 )
 
 type job struct {
-	op   func(tx *Tx) error
-	at   atomic.Int32
-	done chan error // with room for the one result
+	op       func(tx *Tx) error
+	announce []func(tx *Tx)
+	at       atomic.Int32
+	done     chan error // with room for the one result
 }
 
 // Write runs op in a transaction that it shares with whatever else is waiting,
@@ -43,10 +50,14 @@ type job struct {
 //   - it runs on the writer's goroutine: no waiting, no calls to Write or
 //     Read, no runtime.Goexit (a test's t.Fatal).
 //
+// What announce tells Loaders (see Tx.Pending) is read before the ops run, for
+// all of them at once.
+//
 // When ctx ends before op was taken, it is withdrawn; afterwards its end is
-// awaited, so that the caller always knows what happened.
-func (db *DB) Write(ctx context.Context, op func(tx *Tx) error) error {
-	j := &job{op: op, done: make(chan error, 1)}
+// awaited, so that the caller always knows what happened. A database that is
+// away is waited for briefly; then the error is ErrUnavailable.
+func (db *DB) Write(ctx context.Context, op func(tx *Tx) error, announce ...func(tx *Tx)) error {
+	j := &job{op: op, announce: announce, done: make(chan error, 1)}
 	if err := db.enqueue(ctx, j); err != nil {
 		return err
 	}
@@ -93,7 +104,7 @@ func (db *DB) runWriter() {
 			continue
 		}
 		s := <-db.writing.free
-		s.runBatch(batch)
+		db.runBatch(s, batch)
 		db.noteRows(s)
 		db.writing.give(s)
 		clear(batch)
@@ -122,32 +133,57 @@ func (db *DB) collect(batch []*job, first *job) []*job {
 }
 
 // runBatch runs all jobs in one transaction, or else each in its own.
-func (s *session) runBatch(batch []*job) {
-	results, err := s.transact(batch)
+func (db *DB) runBatch(s *session, batch []*job) {
+	results, err := db.persist(s, batch)
 	switch {
 	case err == nil:
 		for i, j := range batch {
 			j.done <- results[i]
 		}
-	case len(batch) == 1:
-		batch[0].done <- err
+	case len(batch) == 1, errors.Is(err, ErrUnavailable), errors.Is(err, ErrUncertain):
+		// None of them would fare better alone.
+		for _, j := range batch {
+			j.done <- err
+		}
 	default:
 		for i := range batch {
-			s.runBatch(batch[i : i+1])
+			db.runBatch(s, batch[i:i+1])
 		}
 	}
 }
 
+// persist runs the transaction again where that may help.
+func (db *DB) persist(s *session, batch []*job) (results []error, err error) {
+	for try := 1; ; try++ {
+		results, err = db.transact(s, batch)
+		if err == nil || try == maxTries || errors.Is(err, ErrUncertain) || meaning(err) != again && !s.lost() {
+			return results, err
+		}
+		if errors.Is(err, context.DeadlineExceeded) {
+			return results, err // the database hangs, and would again
+		}
+		time.Sleep(rand.N(time.Duration(try) * 5 * time.Millisecond))
+	}
+}
+
 // transact runs jobs in one transaction. results are the refusals, one for
-// each job; err means that nothing was written at all.
-func (s *session) transact(jobs []*job) (results []error, err error) {
+// each job; err means that nothing was written at all, or is ErrUncertain.
+func (db *DB) transact(s *session, jobs []*job) (results []error, err error) {
 	// The writer finishes what it began, whoever stops waiting.
 	ctx := context.Background()
+	if limit := db.dialect.transaction; limit > 0 {
+		var done context.CancelFunc
+		ctx, done = context.WithTimeout(ctx, limit)
+		defer done()
+	}
 	results = make([]error, len(jobs))
-	if _, err := s.exec(ctx, s.dialect.begin, nil); err != nil {
+	if err := s.ready(ctx); err != nil {
 		return results, err
 	}
 	tx := &Tx{session: s, ctx: ctx}
+	if err := tx.begin(jobs); err != nil {
+		return results, errors.Join(err, s.rollback(ctx))
+	}
 	for i, j := range jobs {
 		if results[i], err = tx.run(j.op); err != nil {
 			results[i] = nil
@@ -157,24 +193,19 @@ func (s *session) transact(jobs []*job) (results []error, err error) {
 	if !tx.dirty() {
 		return results, s.rollback(ctx)
 	}
-	if err := tx.Flush(); err != nil {
-		return results, errors.Join(err, s.rollback(ctx))
-	}
-	if _, err := s.exec(ctx, "COMMIT", nil); err != nil {
-		return results, errors.Join(err, s.rollback(ctx))
-	}
-	s.rows += tx.writes
-	return results, nil
+	return results, db.commit(tx)
 }
 
-// rollback ignores nothing but that there is nothing left to roll back, which
-// is so after errors where the database did it by itself.
-func (s *session) rollback(ctx context.Context) error {
-	_, err := s.exec(ctx, "ROLLBACK", nil)
-	if err != nil && s.dialect.isNoTransaction(err) {
-		return nil
+// begin starts the transaction and reads what the jobs announced.
+func (tx *Tx) begin(jobs []*job) error {
+	for _, j := range jobs {
+		for _, announce := range j.announce {
+			if err := guarded(tx, func(tx *Tx) error { announce(tx); return nil }); err != nil {
+				return err
+			}
+		}
 	}
-	return err
+	return tx.start()
 }
 
 // run runs one op. refusal is an error of the op alone; broken means that the

@@ -66,8 +66,9 @@ type marker struct{}
 
 func (marker) Flush(*Tx) error { return nil }
 
-func TestWhatWaitsIsCommittedTogether(t *testing.T) {
-	db := open(t, file(t))
+func TestWhatWaitsIsCommittedTogether(t *testing.T) { both(t, whatWaitsIsCommittedTogether) }
+
+func whatWaitsIsCommittedTogether(t *testing.T, db *DB) {
 	made := 0
 	var ops []func(tx *Tx) error
 	for i := range 300 {
@@ -89,13 +90,16 @@ func TestWhatWaitsIsCommittedTogether(t *testing.T) {
 	}
 }
 
+// harm is an op that goes wrong.
+type harm struct {
+	name string
+	bad  func(tx *Tx) error
+	want func(error) bool
+	runs int // of the good ops
+}
+
 func TestOneOpNeverHarmsTheOthers(t *testing.T) {
-	for _, c := range []struct {
-		name string
-		bad  func(tx *Tx) error
-		want func(error) bool
-		runs int // of the good ops
-	}{
+	for _, c := range []harm{
 		{"refusal before writing", func(*Tx) error { return errRefused },
 			func(err error) bool { return errors.Is(err, errRefused) }, 1},
 		{"error after an insert", func(tx *Tx) error { return errors.Join(insert("bad", 1)(tx), errRefused) },
@@ -128,35 +132,38 @@ func TestOneOpNeverHarmsTheOthers(t *testing.T) {
 		}, func(err error) bool { return errors.Is(err, errRefused) }, 2},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			db := open(t, file(t))
-			write(t, db, insert("there", 7))
-			runs := 0
-			good := func(name string) func(tx *Tx) error {
-				return func(tx *Tx) error { runs++; return insert(name, 1)(tx) }
-			}
-			results := together(t, db, good("first"), c.bad, good("last"))
-			if results[0] != nil || results[2] != nil {
-				t.Errorf("good ops: %v, %v", results[0], results[2])
-			}
-			if !c.want(results[1]) {
-				t.Errorf("bad op: %v", results[1])
-			}
-			if diff := cmp.Diff(map[string]int{"there": 7, "first": 1, "last": 1}, things(t, db)); diff != "" {
-				t.Error(diff)
-			}
-			// Where the batch is lost before the last op, it has not run yet.
-			if runs < 2*c.runs-1 || runs > 2*c.runs {
-				t.Errorf("good ops ran %d times", runs)
-			}
-			write(t, db, insert("after", 1))
-			// And alone.
-			if err := db.Write(t.Context(), c.bad); !c.want(err) {
-				t.Errorf("alone: %v", err)
-			}
-			if diff := cmp.Diff(map[string]int{"there": 7, "first": 1, "last": 1, "after": 1}, things(t, db)); diff != "" {
-				t.Error(diff)
-			}
+			both(t, func(t *testing.T, db *DB) { harmless(t, db, c) })
 		})
+	}
+}
+
+func harmless(t *testing.T, db *DB, c harm) {
+	write(t, db, insert("there", 7))
+	runs := 0
+	good := func(name string) func(tx *Tx) error {
+		return func(tx *Tx) error { runs++; return insert(name, 1)(tx) }
+	}
+	results := together(t, db, good("first"), c.bad, good("last"))
+	if results[0] != nil || results[2] != nil {
+		t.Errorf("good ops: %v, %v", results[0], results[2])
+	}
+	if !c.want(results[1]) {
+		t.Errorf("bad op: %v", results[1])
+	}
+	if diff := cmp.Diff(map[string]int{"there": 7, "first": 1, "last": 1}, things(t, db)); diff != "" {
+		t.Error(diff)
+	}
+	// Where the batch is lost before the last op, it has not run yet.
+	if runs < 2*c.runs-1 || runs > 2*c.runs {
+		t.Errorf("good ops ran %d times", runs)
+	}
+	write(t, db, insert("after", 1))
+	// And alone.
+	if err := db.Write(t.Context(), c.bad); !c.want(err) {
+		t.Errorf("alone: %v", err)
+	}
+	if diff := cmp.Diff(map[string]int{"there": 7, "first": 1, "last": 1, "after": 1}, things(t, db)); diff != "" {
+		t.Error(diff)
 	}
 }
 
@@ -164,8 +171,9 @@ type failing struct{}
 
 func (failing) Flush(*Tx) error { return errRefused }
 
-func TestAWaitingOpIsWithdrawn(t *testing.T) {
-	db := open(t, file(t))
+func TestAWaitingOpIsWithdrawn(t *testing.T) { both(t, aWaitingOpIsWithdrawn) }
+
+func aWaitingOpIsWithdrawn(t *testing.T, db *DB) {
 	release := hold(t, db)
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error)
@@ -187,8 +195,9 @@ func TestAWaitingOpIsWithdrawn(t *testing.T) {
 	}
 }
 
-func TestATakenOpIsAwaited(t *testing.T) {
-	db := open(t, file(t))
+func TestATakenOpIsAwaited(t *testing.T) { both(t, aTakenOpIsAwaited) }
+
+func aTakenOpIsAwaited(t *testing.T, db *DB) {
 	ctx, cancel := context.WithCancel(t.Context())
 	err := db.Write(ctx, func(tx *Tx) error {
 		cancel()
@@ -219,8 +228,9 @@ func TestTheQueueIsBounded(t *testing.T) {
 	wg.Wait()
 }
 
-func TestCloseRunsWhatIsQueued(t *testing.T) {
-	url := file(t)
+func TestCloseRunsWhatIsQueued(t *testing.T) { each(t, closeRunsWhatIsQueued) }
+
+func closeRunsWhatIsQueued(t *testing.T, url string) {
 	db, err := Open(t.Context(), url, Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -257,7 +267,10 @@ func TestCloseRunsWhatIsQueued(t *testing.T) {
 }
 
 func TestInsertsAreSentBeforeDeletesAndSeenAfterFlush(t *testing.T) {
-	db := open(t, file(t))
+	both(t, insertsAreSentBeforeDeletesAndSeenAfterFlush)
+}
+
+func insertsAreSentBeforeDeletesAndSeenAfterFlush(t *testing.T, db *DB) {
 	deleteThing := DeleteFrom{Table: "things", Column: "name"}
 	write(t, db, insert("old", 1))
 	write(t, db, func(tx *Tx) error {
@@ -287,8 +300,9 @@ func TestInsertsAreSentBeforeDeletesAndSeenAfterFlush(t *testing.T) {
 	}
 }
 
-func TestManyWritersAndReaders(t *testing.T) {
-	db := open(t, file(t))
+func TestManyWritersAndReaders(t *testing.T) { both(t, manyWritersAndReaders) }
+
+func manyWritersAndReaders(t *testing.T, db *DB) {
 	var wg sync.WaitGroup
 	for w := range 50 {
 		wg.Go(func() {
@@ -335,7 +349,7 @@ func TestStatementsAreBounded(t *testing.T) {
 				return fmt.Errorf("%d: %w", n, err)
 			}
 		}
-		if n := len(tx.session.stmts); n > maxStatements {
+		if n := len(tx.session.conn.(*sqliteConn).stmts); n > maxStatements {
 			t.Errorf("%d statements", n)
 		}
 		return nil

@@ -50,7 +50,7 @@ CREATE TABLE balances (
 	customer TEXT NOT NULL PRIMARY KEY,
 	available BIGINT NOT NULL,
 	held BIGINT NOT NULL CHECK (held >= 0)
-) /*!sqlite WITHOUT ROWID */;
+) /*!sqlite WITHOUT ROWID */ /*!postgres WITH (fillfactor = 50) */;
 
 -- The holds that are not resolved: a cache of the transactions too, so that a
 -- start after a crash need not read the whole ledger.

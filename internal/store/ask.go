@@ -1,0 +1,72 @@
+package store
+
+import (
+	"fmt"
+	"math/bits"
+)
+
+// Loader is a Pending that reads rows before the ops run: those that the ops of
+// the transaction announced. All of them are read in one exchange and locked in
+// the order of their keys, so that two writers cannot wait for each other.
+type Loader interface {
+	Pending
+	// Load calls tx.Ask for what was announced.
+	Load(tx *Tx)
+}
+
+// SelectIn is a statement for Tx.Ask: SELECT Columns FROM Table WHERE Column
+// IN …, and nobody else may change those rows until the transaction ends.
+type SelectIn struct {
+	Columns, Table, Column string
+	// Keep is less than that: the rows must not go away meanwhile.
+	Keep bool
+}
+
+// Ask reads the rows whose column has one of the keys. It is for Loaders alone;
+// row is called once per row after all of them asked.
+func (tx *Tx) Ask(from SelectIn, keys []string, row func(Rows) error) {
+	if len(keys) == 0 {
+		return
+	}
+	if tx.session.dialect.arrays {
+		tx.asks = append(tx.asks, query{from.array(), []any{keys}, row})
+		return
+	}
+	for len(keys) > 0 {
+		n := min(maxRows, 1<<(bits.Len(uint(len(keys)))-1))
+		args := make([]any, n)
+		for i := range args {
+			args[i] = keys[i]
+		}
+		tx.asks = append(tx.asks, query{tx.session.batchText(from, n), args, row})
+		keys = keys[n:]
+	}
+}
+
+func (s SelectIn) array() string {
+	lock := "FOR UPDATE"
+	if s.Keep {
+		lock = "FOR KEY SHARE"
+	}
+	return fmt.Sprintf("SELECT %s FROM %s WHERE %s = ANY(?::text[]) ORDER BY %s %s", s.Columns, s.Table, s.Column, s.Column, lock)
+}
+
+func (s SelectIn) list(_ dialect, rows int) string {
+	return fmt.Sprintf("SELECT %s FROM %s WHERE %s IN (%s)", s.Columns, s.Table, s.Column, list("?", rows))
+}
+
+// start begins the transaction with what Loaders ask.
+func (tx *Tx) start() error {
+	for _, p := range tx.pending {
+		if l, ok := p.value.(Loader); ok {
+			l.Load(tx)
+		}
+	}
+	s := tx.session
+	if len(tx.asks) == 0 {
+		return s.start(tx.ctx, s.dialect.begin)
+	}
+	list := append([]query{{text: s.dialect.begin}}, tx.asks...)
+	tx.asks = nil
+	return s.conn.pipeline(tx.ctx, list)
+}

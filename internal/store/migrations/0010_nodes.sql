@@ -1,0 +1,18 @@
+-- The gateway processes that serve from this database.
+
+CREATE TABLE nodes (
+	id TEXT NOT NULL PRIMARY KEY, -- new with every start
+	host TEXT NOT NULL,
+	started_at BIGINT NOT NULL,
+	beat BIGINT NOT NULL -- rises while the process lives
+);
+
+/*!postgres
+-- Where the writer of each process finds out, after it lost its connection
+-- during a COMMIT, whether that was carried out.
+CREATE TABLE commit_marks (
+	writer TEXT NOT NULL PRIMARY KEY,
+	number BIGINT NOT NULL,
+	at BIGINT NOT NULL
+) WITH (fillfactor = 50);
+*/

@@ -1,0 +1,56 @@
+package store
+
+import (
+	"sync"
+	"time"
+)
+
+// retryOutage is how often a database that has been away for long is tried.
+const retryOutage = 250 * time.Millisecond
+
+// outage is what all sessions of a database know of its being away. Its
+// methods take the time, so that it is a value like any other.
+type outage struct {
+	patience time.Duration
+
+	mu    sync.Mutex
+	since time.Time // zero: it answers
+	tried time.Time
+	cause error
+}
+
+// refuses gives an error where trying is known to be in vain: it has been away
+// for longer than anybody waits, and was tried a moment ago.
+func (o *outage) refuses(now time.Time) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.since.IsZero() || now.Sub(o.since) < o.patience || now.Sub(o.tried) >= retryOutage {
+		return nil
+	}
+	return &databaseError{cause: o.cause, means: away}
+}
+
+// failed notes a failed attempt, and tells whether patience is at its end.
+func (o *outage) failed(now time.Time, cause error) (giveUp bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.since.IsZero() {
+		o.since = now
+	}
+	o.tried, o.cause = now, cause
+	return now.Sub(o.since) >= o.patience
+}
+
+// over notes that the database answers.
+func (o *outage) over() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.since, o.cause = time.Time{}, nil
+}
+
+// away tells since when the database has been away.
+func (o *outage) away() (since time.Time, is bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.since, !o.since.IsZero()
+}
