@@ -66,6 +66,7 @@ var rules = []rule{
 	{"the record has another charge than the ledger", `SELECT 'request ' || q.request_id,
 			'record ' || CAST(q.charge AS TEXT) || ', ledger ' || CAST(COALESCE(s.amount, 0) AS TEXT)
 		FROM requests q LEFT JOIN transactions s ON s.request_id = q.request_id AND s.kind = 'settle'
+			AND s.kind IN ('settle', 'release') -- says again what the index is for; without it every settle is looked at
 		WHERE q.charge <> COALESCE(s.amount, 0)`},
 	{"the key has spent less than its requests were charged", `SELECT 'key ' || q.key_id,
 			'records ' || CAST(SUM(q.charge) AS TEXT)

@@ -108,7 +108,7 @@ func Choose(model *config.Model, views []health.View, q Query) (chosen Route, ok
 	if len(options) == 0 {
 		return Route{}, false, d
 	}
-	best, why := narrow(options, q)
+	best, why := narrow(options, q, triedHosts(model, q))
 	chosen = pick(best, q)
 	d.Chosen = chosen.Candidate.Channel.Name
 	d.Reason = reason(options, why, q)
@@ -165,7 +165,7 @@ func credential(c *config.Channel, name string) *config.Credential {
 // narrow leaves the options of the first rank: by priority, inside a priority
 // another host first; after rows 1–4 another host goes before priority. why is
 // the first of these that left something out.
-func narrow(options []option, q Query) (best []option, why string) {
+func narrow(options []option, q Query, tried []string) (best []option, why string) {
 	step := func(name string, to func([]option) []option) {
 		before := len(options)
 		options = to(options)
@@ -173,7 +173,7 @@ func narrow(options []option, q Query) (best []option, why string) {
 			why = firstOf(why, name)
 		}
 	}
-	otherHost := func(all []option) []option { return otherHosts(all, q.Last.Host()) }
+	otherHost := func(all []option) []option { return otherHosts(all, tried, q.Last.Host()) }
 	if q.Last != nil && q.HostFirst {
 		step(reasonOtherHost, otherHost)
 	}
@@ -191,12 +191,27 @@ func lowestPriority(options []option) []option {
 	return keep(options, func(o option) bool { return o.route.Candidate.Priority == lowest })
 }
 
-// otherHosts leaves out a host unless nothing else is there.
-func otherHosts(options []option, host string) []option {
-	if others := keep(options, func(o option) bool { return o.route.Host() != host }); len(others) > 0 {
-		return others
+// otherHosts leaves out the hosts where this request failed already, else the
+// last one, unless nothing else is there. A second credential of a host that
+// failed first must not come before a third host.
+func otherHosts(options []option, tried []string, last string) []option {
+	for _, hosts := range [...][]string{tried, {last}} {
+		if others := keep(options, func(o option) bool { return !slices.Contains(hosts, o.route.Host()) }); len(others) > 0 {
+			return others
+		}
 	}
 	return options
+}
+
+// triedHosts lists where this request was already.
+func triedHosts(model *config.Model, q Query) (hosts []string) {
+	for i := range model.Channels {
+		c := model.Channels[i].Channel
+		if slices.ContainsFunc(q.Tried, func(r health.Route) bool { return r.Channel == c.Name }) {
+			hosts = append(hosts, hostOf(c))
+		}
+	}
+	return hosts
 }
 
 func keep(options []option, want func(option) bool) []option {

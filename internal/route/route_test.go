@@ -159,6 +159,22 @@ func TestAfterAFailure(t *testing.T) {
 	}
 }
 
+// A host that failed earlier is no other host, although another one failed since.
+func TestAfterTwoFailures(t *testing.T) {
+	b := &bench{}
+	b.add("a", "one.example", 0, 100, "k1", "k2")
+	b.add("b", "two.example", 0, 100)
+	b.add("c", "three.example", 1, 100)
+	last := b.route(1, "")
+	q := query(0)
+	q.Last, q.Tried, q.HostFirst = &last, []health.Route{b.route(0, "k1").Key(), last.Key()}, true
+	expect(t, b, q, "c", "other_host")
+	q.HostFirst = false
+	expect(t, b, q, "a/k2", "priority") // after a 429 the priority comes first
+	q.Tried, q.HostFirst = append(q.Tried, b.route(2, "").Key()), true
+	expect(t, b, q, "a/k2", "only_route")
+}
+
 func TestHosts(t *testing.T) {
 	for _, c := range []struct {
 		a, b string
