@@ -111,7 +111,9 @@ func (d *Duration) UnmarshalYAML(data []byte) error {
 	return err
 }
 
-var fileName = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*\.yaml$`)
+// A scenario of another surface is named after its counterpart of Responses, so
+// that it stands beside it.
+var fileName = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*(\.(chat|messages))?\.yaml$`)
 
 // LoadAll reads every scenario of a folder, by name.
 func LoadAll(dir string) ([]*Scenario, error) {

@@ -106,7 +106,7 @@ func (v *seen) recording() ([]byte, error) {
 
 func (v *seen) request(r *requestSeen) requestOf {
 	out := requestOf{Request: r.req.Name, Customer: r.req.Customer, Call: r.path, Sent: v.at(r.sent), Status: r.status,
-		Headers: kept(r.header, "date", "content-length"), Ended: r.ended, EndedAt: v.at(r.endedAt), Closed: r.closed, Money: v.entries(r.money), Record: r.raw}
+		Headers: kept(r.header, "date", "content-length"), Ended: r.ended, EndedAt: v.at(r.endedAt), Closed: r.closed, Money: v.entries(r.money), Record: readAhead.ReplaceAll(r.raw, []byte("${1}null"))}
 	for i := range r.events {
 		e := &r.events[i]
 		out.Events = append(out.Events, eventOf{At: v.at(e.at), Event: e.name, Comment: e.comment, Rest: e.rest, Data: asJSON(e.data)})
@@ -212,6 +212,10 @@ func digest(s []byte) string {
 	sum := sha256.Sum256(s)
 	return fmt.Sprintf(`"%s… (%d bytes, sha256 %x)"`, strings.ToValidUTF8(string(bytes.TrimRight(cut, `\`)), ""), len(s), sum[:6])
 }
+
+// readAhead finds the number of bytes read where the gateway gave up while more
+// was on its way: how much of that it had read already is chance.
+var readAhead = regexp.MustCompile(`("failure":"(?:buffer_limit|client_gone)"[^{}]*?"bytes":)[0-9]+`)
 
 var (
 	ownID  = regexp.MustCompile(`\b(req|cus|key|tx)_[0-9a-hjkmnp-tv-z]{26}\b`)
