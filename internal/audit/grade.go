@@ -82,11 +82,9 @@ func (g *grading) accounts() {
 // without trying around.
 func (g *grading) refusal(w want) {
 	c := g.c
-	if !c.told() || c.status == http.StatusOK && len(c.failures) == 0 {
-		if c.finished() {
-			g.down(Fail, Status, "an answer, where upstream refused")
-			return
-		}
+	if c.finished() {
+		g.down(Fail, Status, "an answer, where upstream refused")
+		return
 	}
 	f := failureSeen{}
 	if len(c.failures) > 0 {
