@@ -16,16 +16,54 @@ import (
 
 var protocols = map[string]protocol.Protocol{"responses": responses.Protocol(), "chat": chat.Protocol(), "messages": messages.Protocol()}
 
+// story is a stream and what it has told before each of its events.
+type story struct {
+	e       recorded.Exchange
+	records []string
+	told    []said // one more than records
+}
+
+// said is what the beginning of a stream says: any event at all, output, the
+// end; its text in bytes, its usage.
+type said struct {
+	events, output, done bool
+	text                 int64
+	usage                tokens
+	reported             bool
+}
+
+func tell(t *testing.T, e recorded.Exchange) *story {
+	t.Helper()
+	s := &story{e: e, records: records(e.Normal())}
+	p := recorded.Run(strings.NewReader(e.Normal()), protocols[e.Protocol].NewReader(protocol.ReaderOptions{Choices: 1}))
+	if len(p.Events) != len(s.records) {
+		t.Fatalf("%s/%s: %d events, %d records", e.Protocol, e.Name, len(p.Events), len(s.records))
+	}
+	now := said{}
+	for i, r := range s.records {
+		s.told = append(s.told, now)
+		now.events = now.events || p.Events[i].Class != protocol.Heartbeat
+		now.output = now.output || p.Events[i].Class == protocol.Output
+		now.done = p.Stages[i] != protocol.Open
+		now.text += textOf(e.Protocol, r)
+		now.reported = now.usage.read(e.Protocol, r) || now.reported
+	}
+	s.told = append(s.told, now)
+	return s
+}
+
 // cut is one stream that breaks off, and what came of it.
 type cut struct {
 	play
-	e    recorded.Exchange
-	got  stand.Reply
-	sent []string // the events that upstream has sent whole
+	story *story
+	got   stand.Reply
+	n     int // events that upstream has sent whole
 }
 
+func (c *cut) protocol() string { return c.story.e.Protocol }
+
 func (c *cut) String() string {
-	return fmt.Sprintf("%s/%s cut after %d events (%s)", c.e.Protocol, c.e.Name, len(c.sent), c.How)
+	return fmt.Sprintf("%s/%s cut after %d events (%s)", c.protocol(), c.story.e.Name, c.n, c.How)
 }
 
 // Every recorded stream, cut at every event by a FIN, a reset, or in the middle
@@ -37,13 +75,14 @@ func TestTranscriptsCut(t *testing.T) {
 	// many bytes a token has; a gateway of their own learns from them.
 	var cuts, complete []*cut
 	for i, e := range l.exchanges {
-		for k, all := 0, records(e.Normal()); k < len(all); k++ {
+		story := tell(t, e)
+		for k := range story.records {
 			for w, how := range []string{"fin", "reset", "half"} {
 				if !thorough && (k+i)%3 != w {
 					continue
 				}
-				c := &cut{play: play{N: i, Cut: k + 1, How: how}, e: e, sent: all[:k]}
-				if _, _, done := c.told(c.sent); done {
+				c := &cut{play: play{N: i, Cut: k + 1, How: how}, story: story, n: k}
+				if story.told[k].done {
 					complete = append(complete, c)
 				} else {
 					cuts = append(cuts, c)
@@ -60,7 +99,7 @@ func checkCuts(t *testing.T, l *library, cuts []*cut) {
 	t.Helper()
 	s := stand.Start(t, stand.Options{Config: peersOf("", "alpha"), Peers: map[string]stand.Peer{"alpha": l.upstream()}, Tune: patient, Credit: "1000000.00"})
 	eachOf(len(cuts), func(i int) {
-		path, body := cuts[i].request(cuts[i].e)
+		path, body := cuts[i].request(cuts[i].story.e)
 		cuts[i].got = s.Post(s.Default, path, body)
 	})
 	all := s.Records()
@@ -81,32 +120,20 @@ func checkCuts(t *testing.T, l *library, cuts []*cut) {
 	}
 }
 
-// told is what events of a stream say: any at all, output, the end.
-func (c *cut) told(sent []string) (events, output, done bool) {
-	p := recorded.Run(strings.NewReader(strings.Join(sent, "")), protocols[c.e.Protocol].NewReader(protocol.ReaderOptions{Choices: 1}))
-	for i, ev := range p.Events {
-		events = events || ev.Class != protocol.Heartbeat
-		output = output || ev.Class == protocol.Output
-		done = p.Stages[i] != protocol.Open
-	}
-	return events, output, done
-}
-
 // check tells what is wrong, "" if nothing is.
 func (c *cut) check(r journal.Record) string {
 	if c.got.Err != nil {
 		return fmt.Sprintf("the connection broke off: %v", c.got.Err)
 	}
-	sent := c.sent
+	n := c.n
 	if c.How == "reset" && c.got.Status == 200 {
-		sent = c.arrived() // a reset may overtake what was sent before it
+		n = c.arrived() // a reset may overtake what was sent before it
 	}
-	events, output, done := c.told(sent)
-	before := strings.Join(sent, "")
-	switch opened := output || events && c.e.Protocol == "responses"; {
-	case c.How == "reset" && c.got.Status != 200:
-		return c.refused(r) // it overtook everything
-	case done:
+	before, told := strings.Join(c.story.records[:n], ""), c.story.told[n]
+	switch opened := told.output || told.events && c.protocol() == "responses"; {
+	case c.How == "reset" && c.got.Status != 200: // it overtook everything
+		return c.refused(r)
+	case told.done:
 		return c.finished(r, before)
 	case !opened:
 		return c.refused(r)
@@ -114,23 +141,23 @@ func (c *cut) check(r journal.Record) string {
 	if problem := c.broken(before); problem != "" {
 		return problem
 	}
-	return c.billed(r, sent, output)
+	return c.billed(r, told)
 }
 
-// arrived are the events that reached the client.
-func (c *cut) arrived() []string {
+// arrived is how many events reached the client.
+func (c *cut) arrived() int {
 	n := 0
-	for rest := c.got.Body; n < len(c.sent) && strings.HasPrefix(rest, c.sent[n]); n++ {
-		rest = rest[len(c.sent[n]):]
+	for rest := c.got.Body; n < c.n && strings.HasPrefix(rest, c.story.records[n]); n++ {
+		rest = rest[len(c.story.records[n]):]
 	}
-	return c.sent[:n]
+	return n
 }
 
 // refused: nothing was delivered, so the failure is a status, and free.
 func (c *cut) refused(r journal.Record) string {
 	f := c.got.Fault()
 	switch {
-	case c.got.Status != 502 || f.Code != cutCode[c.e.Protocol] || f.RequestID != c.got.ID():
+	case c.got.Status != 502 || f.Code != cutCode[c.protocol()] || f.RequestID != c.got.ID():
 		return fmt.Sprintf("status %d: %.300s", c.got.Status, c.got.Body)
 	case r.Outcome != journal.OutcomeFailed || r.Charge != 0 || r.AfterOutput:
 		return fmt.Sprintf("outcome %s, charge %v", r.Outcome, r.Charge)
@@ -144,7 +171,7 @@ var cutCode = map[string]string{"responses": "stream_read_error", "chat": "upstr
 // made good.
 func (c *cut) finished(r journal.Record, before string) string {
 	want := before
-	if c.e.Protocol == "chat" && !strings.HasSuffix(before, "data: [DONE]\n\n") {
+	if c.protocol() == "chat" && !strings.HasSuffix(before, "data: [DONE]\n\n") {
 		want += "data: [DONE]\n\n"
 	}
 	if c.got.Status != 200 || c.got.Body != want {
@@ -166,12 +193,12 @@ func (c *cut) broken(before string) string {
 	if err != nil {
 		return err.Error()
 	}
-	want := map[string][]string{"responses": {"error", "response.failed"}, "chat": {""}, "messages": {"error"}}[c.e.Protocol]
+	want := map[string][]string{"responses": {"error", "response.failed"}, "chat": {""}, "messages": {"error"}}[c.protocol()]
 	if len(all) != len(want) {
 		return fmt.Sprintf("the ending is %q", rest.Body)
 	}
 	for i, ev := range all {
-		if ev.Type != want[i] || ev.Fault == nil || ev.Fault.Code != cutCode[c.e.Protocol] || ev.Fault.RequestID != c.got.ID() {
+		if ev.Type != want[i] || ev.Fault == nil || ev.Fault.Code != cutCode[c.protocol()] || ev.Fault.RequestID != c.got.ID() {
 			return fmt.Sprintf("event %d of the ending is %+v, %+v", i, ev, ev.Fault)
 		}
 	}
@@ -180,24 +207,22 @@ func (c *cut) broken(before string) string {
 
 // billed: nothing without output; else what upstream reported, or the estimate
 // from the delivered text (four bytes a token, because nothing was learned).
-func (c *cut) billed(r journal.Record, sent []string, output bool) string {
-	reported, known := usageOf(recorded.Exchange{Protocol: c.e.Protocol, Stream: true, Body: strings.Join(sent, "")})
-	text := textOf(c.e.Protocol, sent)
+func (c *cut) billed(r journal.Record, told said) string {
 	switch {
-	case r.AfterOutput != output:
+	case r.AfterOutput != told.output:
 		return fmt.Sprintf("after_output %t", r.AfterOutput)
-	case !output:
+	case !told.output:
 		if r.Outcome != journal.OutcomeFailed || r.Charge != 0 {
 			return fmt.Sprintf("no output, outcome %s, charge %v", r.Outcome, r.Charge)
 		}
 	case r.Outcome != journal.OutcomePartial || r.Charge <= 0:
 		return fmt.Sprintf("output, outcome %s, charge %v", r.Outcome, r.Charge)
 	case r.Usage.Source == "reported":
-		if got := (tokens{r.Usage.Input, r.Usage.CachedInput, r.Usage.CacheWrite, r.Usage.Output}); !known || got != reported {
-			return fmt.Sprintf("usage %+v reported, want %+v (%t)", got, reported, known)
+		if got := (tokens{r.Usage.Input, r.Usage.CachedInput, r.Usage.CacheWrite, r.Usage.Output}); !told.reported || got != told.usage {
+			return fmt.Sprintf("usage %+v reported, want %+v (%t)", got, told.usage, told.reported)
 		}
-	case r.Usage.Source != "estimated" || r.Usage.Output != (text+3)/4:
-		return fmt.Sprintf("%s usage of %d for %d bytes of text", r.Usage.Source, r.Usage.Output, text)
+	case r.Usage.Source != "estimated" || r.Usage.Output != (told.text+3)/4:
+		return fmt.Sprintf("%s usage of %d for %d bytes of text", r.Usage.Source, r.Usage.Output, told.text)
 	}
 	return ""
 }

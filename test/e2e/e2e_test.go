@@ -67,8 +67,8 @@ func peersOf(extra string, peers ...string) string {
 	return b.String()
 }
 
-// patient never opens a breaker.
-func patient(c *config.Config) { c.Breaker.Failures = 1 << 30 }
+// patient never opens a breaker: its failures are forgotten at once.
+func patient(c *config.Config) { c.Breaker.Failures, c.Breaker.Window = 1000, time.Millisecond }
 
 // must fails the test if ok does not come true in time.
 func must(tb testing.TB, d time.Duration, what string, ok func() bool) {

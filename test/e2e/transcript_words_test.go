@@ -13,24 +13,6 @@ import (
 // tokens are a usage by class.
 type tokens struct{ input, cached, written, output int64 }
 
-// bodies gives the JSON objects of an answer: the events' data, or the answer.
-func jsonOf(e recorded.Exchange) (all []map[string]any) {
-	add := func(s string) {
-		var v map[string]any
-		if json.Unmarshal([]byte(s), &v) == nil {
-			all = append(all, v)
-		}
-	}
-	if !e.Stream {
-		add(e.Body)
-		return all
-	}
-	for _, r := range records(e.Normal()) {
-		add(dataOf(r))
-	}
-	return all
-}
-
 func dataOf(record string) string {
 	var data []string
 	for line := range strings.Lines(record) {
@@ -43,23 +25,40 @@ func dataOf(record string) string {
 
 // usageOf is the usage that an exchange reports.
 func usageOf(e recorded.Exchange) (u tokens, known bool) {
-	for _, v := range jsonOf(e) {
-		for _, place := range []any{v, v["response"], v["message"], v["delta"]} {
-			holder, _ := place.(map[string]any)
-			usage, ok := holder["usage"].(map[string]any)
-			if !ok {
-				continue
-			}
-			switch e.Protocol {
-			case "messages":
-				u.messages(usage)
-			default:
-				u.openai(usage)
-			}
+	if !e.Stream {
+		known = u.object(e.Protocol, []byte(e.Body))
+		return u, known
+	}
+	for _, r := range records(e.Normal()) {
+		known = u.read(e.Protocol, r) || known
+	}
+	return u, known
+}
+
+// read takes in the usage of an event; false if it has none.
+func (u *tokens) read(protocol, record string) bool {
+	return u.object(protocol, []byte(dataOf(record)))
+}
+
+func (u *tokens) object(protocol string, raw []byte) (known bool) {
+	var v map[string]any
+	if json.Unmarshal(raw, &v) != nil {
+		return false
+	}
+	for _, place := range []any{v, v["response"], v["message"], v["delta"]} {
+		holder, _ := place.(map[string]any)
+		usage, ok := holder["usage"].(map[string]any)
+		switch {
+		case !ok:
+		case protocol == "messages":
+			u.messages(usage)
+			known = true
+		default:
+			u.openai(usage)
 			known = true
 		}
 	}
-	return u, known
+	return known
 }
 
 func num(v any) (int64, bool) {
@@ -117,48 +116,52 @@ func withoutUsageChunk(stream string) string {
 	return b.String()
 }
 
-// textOf is how many bytes of text, reasoning, refusals and tool arguments some
-// events of a stream say.
-func textOf(protocol string, stream []string) (n int64) {
+// textOf is how many bytes of text, reasoning, refusals and tool arguments an
+// event says.
+func textOf(protocol, record string) (n int64) {
+	var v map[string]any
+	if json.Unmarshal([]byte(dataOf(record)), &v) != nil {
+		return 0
+	}
 	count := func(v any) {
 		s, _ := v.(string)
 		n += int64(len(s))
 	}
-	for _, r := range stream {
-		var v map[string]any
-		if json.Unmarshal([]byte(dataOf(r)), &v) != nil {
-			continue
+	switch protocol {
+	case "responses":
+		if typ, _ := v["type"].(string); strings.HasSuffix(typ, ".delta") {
+			count(v["delta"])
 		}
-		switch protocol {
-		case "responses":
-			if typ, _ := v["type"].(string); strings.HasSuffix(typ, ".delta") {
-				count(v["delta"])
-			}
-		case "messages":
-			if d, ok := v["delta"].(map[string]any); ok && v["type"] == "content_block_delta" {
-				count(d["text"])
-				count(d["thinking"])
-				count(d["partial_json"])
-			}
-		case "chat":
-			choices, _ := v["choices"].([]any)
-			for _, c := range choices {
-				choice, _ := c.(map[string]any)
-				d, _ := choice["delta"].(map[string]any)
-				count(d["content"])
-				count(d["refusal"])
-				if d["reasoning_content"] != nil {
-					count(d["reasoning_content"])
-				} else {
-					count(d["reasoning"])
-				}
-				calls, _ := d["tool_calls"].([]any)
-				for _, call := range calls {
-					f, _ := call.(map[string]any)["function"].(map[string]any)
-					count(f["arguments"])
-				}
-			}
+	case "messages":
+		if d, ok := v["delta"].(map[string]any); ok && v["type"] == "content_block_delta" {
+			count(d["text"])
+			count(d["thinking"])
+			count(d["partial_json"])
+		}
+	case "chat":
+		choices, _ := v["choices"].([]any)
+		for _, c := range choices {
+			choice, _ := c.(map[string]any)
+			textOfDelta(choice, count)
 		}
 	}
 	return n
+}
+
+// textOfDelta counts a Chat delta. Vendors say reasoning under two names, some
+// under both at once.
+func textOfDelta(choice map[string]any, count func(any)) {
+	d, _ := choice["delta"].(map[string]any)
+	count(d["content"])
+	count(d["refusal"])
+	if d["reasoning_content"] != nil {
+		count(d["reasoning_content"])
+	} else {
+		count(d["reasoning"])
+	}
+	calls, _ := d["tool_calls"].([]any)
+	for _, call := range calls {
+		f, _ := call.(map[string]any)["function"].(map[string]any)
+		count(f["arguments"])
+	}
 }
