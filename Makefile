@@ -16,7 +16,7 @@ demo: ## run the main job on embedded parts: a replayed stream, a cut one, their
 	$(GO) run ./cmd/rubicon demo
 
 build: ## one static binary, bin/rubicon
-	CGO_ENABLED=0 $(GO) build -trimpath -ldflags "-s -w -X main.versionFlag=$(VERSION)" -o bin/rubicon ./cmd/rubicon
+	CGO_ENABLED=0 $(GO) build -trimpath -ldflags "-s -w -X main.stamped=$(VERSION)" -o bin/rubicon ./cmd/rubicon
 
 lint: ## go vet and staticcheck
 	$(GO) vet ./...
@@ -30,6 +30,7 @@ test/clients/node_modules: test/clients/package-lock.json
 
 test: lint clients ## the whole proof: lint, every test under the race detector, the behaviour lock
 	$(GO) test -race ./...
+	$(GO) test ./internal/app # the simulated day and the full counts, too slow under the race detector
 	$(GO) run ./lock/check
 
 test-all: test ## what takes longer too
