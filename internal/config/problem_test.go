@@ -185,7 +185,6 @@ func TestNotYet(t *testing.T) {
 	src := minimal + `
 store: {lease: 15s, url: "postgres://u:db-password@h/db"}
 limits: {memory: 0}
-on_disconnect: drain
 ` + oneChannel + "models: [{name: m, " + free + ", channels: [{channel: c}]}]\n"
 	got := problemsOf(t, src)
 	paths := map[string]bool{}
