@@ -21,6 +21,7 @@ import (
 	"rubicon/internal/ident"
 	"rubicon/internal/memnet"
 	"rubicon/internal/store"
+	"rubicon/internal/store/storetest"
 )
 
 // receiver is a webhook that keeps what it was sent.
@@ -66,6 +67,9 @@ const (
 	hookSecret = "canary-secret"
 )
 
+// The suite runs on every database that the store supports.
+func TestMain(m *testing.M) { storetest.Main(m) }
+
 // world is a book with its database, receiver and log.
 type world struct {
 	t      *testing.T
@@ -81,14 +85,7 @@ func newWorld(t *testing.T) *world {
 	t.Helper()
 	w := &world{t: t, net: memnet.New(), hook: &receiver{}}
 	w.target.Store(&Target{config.NewSecret(hookURL), config.NewSecret(hookSecret)})
-	var err error
-	if w.db, err = store.Open(t.Context(), "sqlite:"+t.TempDir()+"/a.db", store.Options{}); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = w.db.Close() })
-	if err := w.db.Migrate(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	w.db = storetest.Open(t)
 	t.Cleanup(func() {
 		if s := w.log.String(); strings.Contains(s, "canary") || strings.Contains(s, "hooks.example.com") {
 			t.Errorf("the log shows the webhook: %s", s)

@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
-	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -16,10 +15,10 @@ import (
 	"go.uber.org/goleak"
 
 	"rubicon/internal/fault"
-	"rubicon/internal/store"
+	"rubicon/internal/store/storetest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { goleak.VerifyTestMain(storetest.Each(m)) }
 
 // gateway is a Keeper behind a server whose answers the test scripts.
 type gateway struct {
@@ -35,14 +34,7 @@ type gateway struct {
 
 func start(t *testing.T) *gateway {
 	t.Helper()
-	db, err := store.Open(t.Context(), "sqlite:"+filepath.Join(t.TempDir(), "x.db"), store.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = db.Close() })
-	if err := db.Migrate(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	db := storetest.Open(t)
 	g := &gateway{t: t}
 	g.now.Store(time.Date(2026, 7, 30, 12, 0, 0, 0, time.UTC).UnixNano())
 	g.Keeper = New(Options{DB: db, Node: "here", Log: slog.New(slog.DiscardHandler),

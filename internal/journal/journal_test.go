@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"testing"
 	"time"
@@ -14,9 +13,13 @@ import (
 
 	"rubicon/internal/journal"
 	"rubicon/internal/store"
+	"rubicon/internal/store/storetest"
 )
 
 var start = time.Date(2026, 3, 1, 12, 0, 0, 123_456_789, time.FixedZone("east", 3600))
+
+// The suite runs on every database that the store supports.
+func TestMain(m *testing.M) { storetest.Main(m) }
 
 type fixture struct {
 	*journal.Journal
@@ -26,10 +29,7 @@ type fixture struct {
 
 func open(t *testing.T) *fixture {
 	t.Helper()
-	db, err := store.Open(t.Context(), "sqlite:"+filepath.Join(t.TempDir(), "journal.db"), store.Options{})
-	must(t, err)
-	t.Cleanup(func() { _ = db.Close() })
-	must(t, db.Migrate(t.Context()))
+	db := storetest.Open(t)
 	f := &fixture{db: db, now: start}
 	f.Journal = journal.New(db, func() time.Time { return f.now })
 	return f

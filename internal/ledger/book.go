@@ -3,6 +3,8 @@ package ledger
 import (
 	"database/sql"
 	"errors"
+	"maps"
+	"slices"
 
 	"rubicon/internal/money"
 	"rubicon/internal/store"
@@ -16,6 +18,9 @@ type book struct {
 	balances map[string]*running
 	order    []string // customers in the order they came: the same run writes the same
 	holds    map[string]hold
+
+	// What the operations announced, to be read at once.
+	customers, requests map[string]bool
 }
 
 // running is a customer's balance inside the transaction.
@@ -31,14 +36,60 @@ type hold struct {
 	amount          money.Nano
 	key             string // "" unless a budget counts it
 	resolved        bool
+	unknown         bool // not open, and not known whether it ever was
 }
 
 type bookKey struct{}
 
 func bookOf(tx *store.Tx) *book {
 	return tx.Pending(bookKey{}, func() store.Pending {
-		return &book{balances: map[string]*running{}, holds: map[string]hold{}}
+		return &book{balances: map[string]*running{}, holds: map[string]hold{}, customers: map[string]bool{}, requests: map[string]bool{}}
 	}).(*book)
+}
+
+// Expect announces to store.Write that the operation moves a customer's balance
+// or, if there is a request, resolves its hold. The rows of all operations of a
+// transaction are then read at once, and locked in one order on every node.
+// What is not announced works too, one by one.
+func Expect(customer, request string) func(tx *store.Tx) {
+	return func(tx *store.Tx) {
+		b := bookOf(tx)
+		b.customers[customer] = true
+		if request != "" {
+			b.requests[request] = true
+		}
+	}
+}
+
+// Load reads what was announced.
+func (b *book) Load(tx *store.Tx) {
+	customers := slices.Sorted(maps.Keys(b.customers))
+	for _, customer := range customers {
+		b.balances[customer] = &running{}
+	}
+	b.order = append(b.order, customers...)
+	tx.Ask(selectBalances, customers, func(row store.Rows) error {
+		var (
+			customer string
+			r        = running{exists: true}
+		)
+		err := row.Scan(&customer, &r.Available, &r.Held)
+		b.balances[customer] = &r
+		return err
+	})
+	requests := slices.Sorted(maps.Keys(b.requests))
+	for _, request := range requests {
+		b.holds[request] = hold{unknown: true}
+	}
+	tx.Ask(selectOpenHolds, requests, func(row store.Rows) error {
+		var (
+			request string
+			h       hold
+		)
+		err := row.Scan(&request, &h.customer, &h.model, &h.amount, &h.key)
+		b.holds[request] = h
+		return err
+	})
 }
 
 func (b *book) balance(tx *store.Tx, customer string) (*running, error) {
@@ -77,13 +128,17 @@ func (r *running) move(change Balance) error {
 // hold finds a request's open hold; ErrNoHold, ErrResolved.
 func (b *book) hold(tx *store.Tx, request string) (hold, error) {
 	h, ok := b.holds[request]
-	if !ok {
-		var err error
-		if h, err = readHold(tx, request); err != nil {
-			return hold{}, err
-		}
-		b.holds[request] = h
+	var err error
+	switch {
+	case !ok:
+		h, err = readHold(tx, request)
+	case h.unknown:
+		h, err = readResolved(tx, request)
 	}
+	if err != nil {
+		return hold{}, err
+	}
+	b.holds[request] = h
 	if h.resolved {
 		return hold{}, ErrResolved
 	}
@@ -92,32 +147,35 @@ func (b *book) hold(tx *store.Tx, request string) (hold, error) {
 
 func readHold(tx *store.Tx, request string) (h hold, err error) {
 	err = tx.QueryRow(selectOpenHold+tx.ForUpdate(), []any{request}, &h.customer, &h.model, &h.amount, &h.key)
-	if !errors.Is(err, sql.ErrNoRows) {
-		return h, err
-	}
-	var one int
-	err = tx.QueryRow(selectAnyHold, []any{request}, &one)
 	if errors.Is(err, sql.ErrNoRows) {
-		return h, ErrNoHold
+		return readResolved(tx, request)
+	}
+	return h, err
+}
+
+// readResolved tells a hold that is resolved from one that never was.
+func readResolved(tx *store.Tx, request string) (hold, error) {
+	var one int
+	err := tx.QueryRow(selectAnyHold, []any{request}, &one)
+	if errors.Is(err, sql.ErrNoRows) {
+		return hold{}, ErrNoHold
 	}
 	return hold{resolved: true}, err
 }
 
-// Flush writes the changed balances. They are written as differences, so that
-// a row that appeared meanwhile would still come out right.
+// Flush sends the changed balances. They travel as differences, so that a row
+// that appeared meanwhile still comes out right.
 func (b *book) Flush(tx *store.Tx) error {
 	for _, customer := range b.order {
 		r := b.balances[customer]
 		if r.change == (Balance{}) {
 			continue
 		}
-		change := []any{int64(r.change.Available), int64(r.change.Held), customer}
-		text := updateBalance
-		if !r.exists {
-			text = insertBalance
-		}
-		if _, err := tx.Exec(text, change...); err != nil {
-			return err
+		available, held := int64(r.change.Available), int64(r.change.Held)
+		if r.exists {
+			tx.Add(addToBalance, customer, available, held)
+		} else {
+			tx.Insert(insertBalance, customer, available, held)
 		}
 		r.exists, r.change = true, Balance{}
 	}

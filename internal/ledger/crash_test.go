@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -14,6 +13,7 @@ import (
 
 	"rubicon/internal/ledger"
 	"rubicon/internal/store"
+	"rubicon/internal/store/storetest"
 )
 
 // crashURL tells a process of this test that it is the one to be killed.
@@ -26,7 +26,7 @@ func TestKilledAtAnyPoint(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs processes")
 	}
-	url := "sqlite:" + filepath.Join(t.TempDir(), "crash.db")
+	url := storetest.URL(t)
 	for round := range 3 {
 		claims := runAndKill(t, url, round)
 		f, closeIt, err := openAt(t.Context(), url)

@@ -30,13 +30,19 @@ func (l *Ledger) TopUp(ctx context.Context, a TopUpArgs) (Transaction, error) {
 		e.idempotencyBody = hex.EncodeToString(body[:])
 	}
 	var done Transaction
-	err := l.db.Write(ctx, func(tx *store.Tx) (err error) {
-		if done, err = earlier(tx, e); err != nil || done.ID != "" {
+	credit := func() error {
+		return l.db.Write(ctx, func(tx *store.Tx) (err error) {
+			if done, err = earlier(tx, e); err != nil || done.ID != "" {
+				return err
+			}
+			done, err = l.post(tx, e)
 			return err
-		}
-		done, err = l.post(tx, e)
-		return err
-	})
+		}, Expect(a.Customer, ""))
+	}
+	err := credit()
+	if errors.Is(err, store.ErrConflict) && a.IdempotencyKey != "" {
+		err = credit() // another node was quicker with the same key
+	}
 	if err != nil {
 		return Transaction{}, fmt.Errorf("crediting %s: %w", a.Customer, err)
 	}
@@ -78,7 +84,7 @@ func (l *Ledger) Adjust(ctx context.Context, a AdjustArgs) (Transaction, error) 
 	err := l.db.Write(ctx, func(tx *store.Tx) (err error) {
 		done, err = l.post(tx, e)
 		return err
-	})
+	}, Expect(a.Customer, ""))
 	if err != nil {
 		return Transaction{}, fmt.Errorf("adjusting %s: %w", a.Customer, err)
 	}

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	mathrand "math/rand/v2"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -19,11 +18,15 @@ import (
 	"rubicon/internal/ledger"
 	"rubicon/internal/money"
 	"rubicon/internal/store"
+	"rubicon/internal/store/storetest"
 )
 
 const model = "openai/gpt-5.6-terra"
 
-// fixture is a ledger on a real file, with the journal that goes with it.
+// The suite runs on every database that the store supports.
+func TestMain(m *testing.M) { storetest.Main(m) }
+
+// fixture is a ledger on a real database, with the journal that goes with it.
 type fixture struct {
 	*ledger.Ledger
 	db      *store.DB
@@ -33,7 +36,7 @@ type fixture struct {
 
 func open(t testing.TB) *fixture {
 	t.Helper()
-	url := "sqlite:" + filepath.Join(t.TempDir(), "ledger.db")
+	url := storetest.URL(t)
 	f, closeIt, err := openAt(t.Context(), url)
 	if err != nil {
 		t.Fatal(err)

@@ -4,10 +4,6 @@ import "rubicon/internal/store"
 
 const (
 	selectBalance = `SELECT available, held FROM balances WHERE customer = ?`
-	updateBalance = `UPDATE balances SET available = available + ?, held = held + ? WHERE customer = ?`
-	insertBalance = `INSERT INTO balances (available, held, customer) VALUES (?, ?, ?)
-		ON CONFLICT (customer) DO UPDATE SET
-			available = balances.available + excluded.available, held = balances.held + excluded.held`
 
 	selectOpenHold = `SELECT customer, model, amount, key_id FROM open_holds WHERE request_id = ?`
 	selectAnyHold  = `SELECT 1 FROM transactions WHERE request_id = ? AND kind = 'hold'`
@@ -41,6 +37,14 @@ const (
 // request needs name no column that would only repeat its default: binding
 // text is a good part of what they cost.
 var (
+	selectBalances  = store.SelectIn{Columns: "customer, available, held", Table: "balances", Column: "customer"}
+	selectOpenHolds = store.SelectIn{Columns: "request_id, customer, model, amount, key_id", Table: "open_holds", Column: "request_id"}
+
+	addToBalance  = store.AddTo{Table: "balances", Column: "customer", Columns: "available, held"}
+	insertBalance = store.InsertInto{Table: "balances", Columns: "customer, available, held",
+		Conflict: `ON CONFLICT (customer) DO UPDATE SET
+			available = balances.available + excluded.available, held = balances.held + excluded.held`}
+
 	insertForRequest = store.InsertInto{
 		Table:   "transactions",
 		Columns: "id, kind, request_id, customer, at, amount, model, attempt, meta",

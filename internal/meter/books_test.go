@@ -15,6 +15,8 @@ import (
 	"rubicon/internal/ledger"
 	"rubicon/internal/meter"
 	"rubicon/internal/state"
+
+	"rubicon/internal/store/storetest"
 )
 
 func TestOpenThenClose(t *testing.T) {
@@ -181,7 +183,7 @@ func (f *fixture) running() map[string]journal.Progress {
 }
 
 func TestProgress(t *testing.T) {
-	url := "sqlite:" + t.TempDir() + "/books.db"
+	url := storetest.URL(t)
 	synctest.Test(t, func(t *testing.T) {
 		f := openAt(t, url)
 		f.credit(usd)
@@ -237,7 +239,7 @@ func TestProgress(t *testing.T) {
 
 // TestProgressTriesAgain: what could not be noted is noted at the next tick.
 func TestProgressTriesAgain(t *testing.T) {
-	url := "sqlite:" + t.TempDir() + "/books.db"
+	url := storetest.URL(t)
 	synctest.Test(t, func(t *testing.T) {
 		f := openAt(t, url)
 		f.credit(usd)

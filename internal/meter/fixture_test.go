@@ -4,7 +4,6 @@ import (
 	"context"
 	"log/slog"
 	mathrand "math/rand/v2"
-	"path/filepath"
 	"testing"
 	"time"
 
@@ -16,12 +15,16 @@ import (
 	"rubicon/internal/price"
 	"rubicon/internal/state"
 	"rubicon/internal/store"
+	"rubicon/internal/store/storetest"
 )
 
 const (
 	customer = "cus_1"
 	model    = "m"
 )
+
+// The suite runs on every database that the store supports.
+func TestMain(m *testing.M) { storetest.Main(m) }
 
 // fixture is books over a real database.
 type fixture struct {
@@ -35,7 +38,7 @@ type fixture struct {
 
 func open(t testing.TB) *fixture {
 	t.Helper()
-	f := openAt(t, "sqlite:"+filepath.Join(t.TempDir(), "books.db"))
+	f := openAt(t, storetest.URL(t))
 	t.Cleanup(func() { _ = f.db.Close() })
 	return f
 }
@@ -43,14 +46,7 @@ func open(t testing.TB) *fixture {
 // openAt does not close: a test of a crash opens the same file again.
 func openAt(t testing.TB, url string) *fixture {
 	t.Helper()
-	ctx := context.Background()
-	db, err := store.Open(ctx, url, store.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := db.Migrate(ctx); err != nil {
-		t.Fatal(err)
-	}
+	db := storetest.OpenURL(t, url)
 	ids := ident.New(mathrand.NewChaCha8([32]byte{byte(time.Now().UnixNano())}), time.Now)
 	f := &fixture{t: t, db: db, ledger: ledger.New(db, ids, time.Now), journal: journal.New(db, time.Now), states: state.New(db, time.Now)}
 	f.Books = meter.NewBooks(db, f.ledger, f.journal, f.states, time.Now)

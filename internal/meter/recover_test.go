@@ -11,6 +11,7 @@ import (
 	"rubicon/internal/ledger"
 	"rubicon/internal/meter"
 	"rubicon/internal/store"
+	"rubicon/internal/store/storetest"
 )
 
 // progressed notes what was delivered of a running request, as the board does.
@@ -33,7 +34,7 @@ func chosen(channel string) func(*meter.Opening) {
 }
 
 func TestRecover(t *testing.T) {
-	url := "sqlite:" + t.TempDir() + "/books.db"
+	url := storetest.URL(t)
 	before := openAt(t, url)
 	before.credit(usd)
 	before.mustBegin("req_partial", chosen("first"))

@@ -2,16 +2,19 @@ package state
 
 import (
 	"fmt"
-	"path/filepath"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"rubicon/internal/store"
+	"rubicon/internal/store/storetest"
 )
 
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+
+// The suite runs on every database that the store supports.
+func TestMain(m *testing.M) { storetest.Main(m) }
 
 type fixture struct {
 	*States
@@ -21,10 +24,7 @@ type fixture struct {
 
 func open(t *testing.T) *fixture {
 	t.Helper()
-	db, err := store.Open(t.Context(), "sqlite:"+filepath.Join(t.TempDir(), "state.db"), store.Options{})
-	must(t, err)
-	t.Cleanup(func() { _ = db.Close() })
-	must(t, db.Migrate(t.Context()))
+	db := storetest.Open(t)
 	f := &fixture{db: db, at: noon}
 	f.States = New(db, func() time.Time { return f.at })
 	return f

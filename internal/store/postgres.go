@@ -16,7 +16,7 @@ const (
 	// transactionTime bounds how long a transaction may take, from the first
 	// exchange to the answer to COMMIT. Whoever waits for the writer waits for
 	// a database that hangs no longer than this and what recovery takes.
-	transactionTime = 10 * time.Second
+	transactionTime = 8 * time.Second
 	// patience is how long an outage is ridden through. Afterwards work is
 	// refused at once, until the database answers again.
 	patience = 3 * time.Second
@@ -30,7 +30,7 @@ var sessionSettings = map[string]string{
 	"synchronous_commit": "on",
 	// A node that hangs in a transaction must not keep the others waiting.
 	"idle_in_transaction_session_timeout": "10s",
-	"lock_timeout":                        "5s",
+	"lock_timeout":                        "3s",
 	"default_transaction_isolation":       "read committed",
 	"jit":                                 "off",
 }

@@ -105,7 +105,7 @@ func (s *session) start(ctx context.Context, text string) error {
 			return err
 		}
 		err := s.say(ctx, text)
-		if err == nil || try > 0 || !s.conn.broken() || ctx.Err() != nil {
+		if err == nil || try > 0 || !s.lost() || ctx.Err() != nil {
 			return err
 		}
 	}
@@ -118,6 +118,9 @@ func (s *session) say(ctx context.Context, text string) error {
 		defer done()
 	}
 	_, err := s.exec(ctx, text, nil)
+	if errors.Is(err, context.DeadlineExceeded) {
+		s.outage.failed(time.Now(), err)
+	}
 	return err
 }
 
@@ -138,7 +141,7 @@ func (s *session) readOnly(ctx context.Context, fn func(q *Query) error) (err er
 // rollback ignores that there is nothing left to roll back, which is so after
 // errors where the database did it by itself and on a lost connection.
 func (s *session) rollback(ctx context.Context) error {
-	if s.conn.broken() {
+	if s.conn == nil || s.conn.broken() {
 		return nil
 	}
 	err := s.say(ctx, "ROLLBACK")

@@ -160,7 +160,9 @@ func (db *DB) persist(s *session, batch []*job) (results []error, err error) {
 			return results, err
 		}
 		if errors.Is(err, context.DeadlineExceeded) {
-			return results, err // the database hangs, and would again
+			// The database hangs, and would again.
+			db.outage.failed(time.Now(), err)
+			return results, err
 		}
 		time.Sleep(rand.N(time.Duration(try) * 5 * time.Millisecond))
 	}

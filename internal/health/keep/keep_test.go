@@ -12,6 +12,7 @@ import (
 	"rubicon/internal/config"
 	"rubicon/internal/health"
 	"rubicon/internal/store"
+	"rubicon/internal/store/storetest"
 )
 
 // node is one life of a gateway's health.
@@ -28,17 +29,12 @@ func configuration() *config.Config {
 	return &cfg
 }
 
+// The suite runs on every database that the store supports.
+func TestMain(m *testing.M) { storetest.Main(m) }
+
 func open(t *testing.T) *store.DB {
 	t.Helper()
-	db, err := store.Open(t.Context(), "sqlite:"+t.TempDir()+"/h.db", store.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = db.Close() })
-	if err := db.Migrate(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	return db
+	return storetest.Open(t)
 }
 
 func start(t *testing.T, db *store.DB, log *slog.Logger) *node {

@@ -33,6 +33,13 @@ func serverURL() (string, error) {
 	return s.URL(), nil
 }
 
+// Ready starts the server if nobody named one. Tests inside a bubble cannot do
+// that: their time stands still meanwhile.
+func Ready() error {
+	_, err := serverURL()
+	return err
+}
+
 // Database gives the URL of an empty database that no other test sees. It is a
 // schema of the shared server's, which costs a hundredth of a database.
 func Database(tb testing.TB) string {
