@@ -7,7 +7,10 @@ STATICCHECK ?= honnef.co/go/tools/cmd/staticcheck@v0.8.2
 VERSION     ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 export GOFLAGS ?= -buildvcs=false
 
-.PHONY: help demo build test test-all lint bench clients lock
+# Runs a command with a PostgreSQL of its own, see internal/store/pgtest.
+WITH_POSTGRES = $(GO) run ./internal/store/pgtest/with --
+
+.PHONY: help demo build test test-all lint bench clients postgres lock
 
 help:
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1  \t/p' $(MAKEFILE_LIST)
@@ -28,13 +31,18 @@ test/clients/node_modules: test/clients/package-lock.json
 	cd test/clients && npm ci --no-audit --no-fund --silent
 	@touch $@
 
-test: lint clients ## the whole proof: lint, every test under the race detector, the behaviour lock
-	$(GO) test -race ./...
-	$(GO) test ./internal/app # the simulated day and the full counts, too slow under the race detector
+postgres: ## PostgreSQL's programs, installed if they are missing
+	@command -v postgres >/dev/null || ls /usr/lib/postgresql/*/bin/postgres >/dev/null 2>&1 || \
+		{ apt-get update -q && apt-get install -y -q --no-install-recommends postgresql; } || \
+		{ echo "install PostgreSQL 15 (initdb and postgres): the tests run on it too" >&2; exit 1; }
+
+test: lint clients postgres ## the whole proof: lint, every test under the race detector, the behaviour lock
+	$(WITH_POSTGRES) $(GO) test -race ./...
+	$(WITH_POSTGRES) $(GO) test ./internal/app # the simulated day and the full counts, too slow under the race detector
 	$(GO) run ./lock/check
 
 test-all: test ## what takes longer too
-	RUBICON_TEST_ALL=1 $(GO) test -count=1 -timeout 60m ./...
+	RUBICON_TEST_ALL=1 $(WITH_POSTGRES) $(GO) test -count=1 -timeout 60m ./...
 
 bench: ## decoder, relay, decision, ledger
-	$(GO) test -run '^$$' -bench . -benchmem ./internal/sse ./internal/jsonscan ./internal/replay ./internal/turn ./internal/store ./internal/ledger
+	$(WITH_POSTGRES) $(GO) test -run '^$$' -bench . -benchmem ./internal/sse ./internal/jsonscan ./internal/replay ./internal/turn ./internal/store ./internal/ledger
