@@ -9,6 +9,9 @@ type versionCmd struct {
 	JSON bool `name:"json" help:"Print it as JSON."`
 }
 
+// stamped is the version that `make build` has the linker write here.
+var stamped string
+
 // build is what the binary knows of itself.
 type build struct {
 	Version  string `json:"version"`
@@ -46,6 +49,9 @@ func buildInfo() build {
 	}
 	if v := info.Main.Version; v != "" && v != "(devel)" {
 		b.Version = v
+	}
+	if stamped != "" {
+		b.Version = stamped
 	}
 	for _, s := range info.Settings {
 		switch s.Key {
