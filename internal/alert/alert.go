@@ -86,6 +86,8 @@ type Options struct {
 	Raised func(Kind)       // told of every new alert, for metrics; must return at once; may be nil
 }
 
+const idPrefix = "alert"
+
 // waiting bounds the alerts that are not in the table yet. Each stands for
 // something that changed, so that more of them means the database has been away
 // for long.
@@ -166,7 +168,7 @@ func (b *Book) Raise(e Event) {
 	case rule.ends == "" && isOpen && (rule.lasts == 0 || e.At.Before(was.at.Add(rule.lasts))):
 		return
 	}
-	n.ID, n.resolves = b.IDs.ID("alert"), was.id
+	n.ID, n.resolves = b.IDs.ID(idPrefix), was.id
 	if !b.put(n) {
 		return
 	}

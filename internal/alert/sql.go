@@ -18,6 +18,7 @@ const (
 	// What has no end of its own is over after a while.
 	resolveOld   = "UPDATE alerts SET state = 'resolved' WHERE kind = ? AND state = 'firing' AND at <= ?"
 	selectFiring = "SELECT " + columns + " FROM alerts WHERE state = 'firing' ORDER BY id"
+	selectFirst  = "SELECT " + columns + " FROM alerts ORDER BY id DESC LIMIT ?"
 	selectPage   = "SELECT " + columns + " FROM alerts WHERE id < ? ORDER BY id DESC LIMIT ?"
 	deleteOld    = "DELETE FROM alerts WHERE at < ? AND state = 'resolved' AND delivery <> 'pending'"
 
@@ -77,16 +78,16 @@ func (b *Book) firing(ctx context.Context) (list []Alert, err error) {
 // List reads a page of alerts, newest first; next is the cursor of the
 // following page or "".
 func (b *Book) List(ctx context.Context, cursor string, limit int) (list []Alert, next string, err error) {
-	below := cursor
-	switch {
-	case cursor == "":
-		below = "~" // behind every id
-	case !strings.HasPrefix(cursor, "alert_"):
-		return nil, "", ErrInvalid
+	query, args := selectFirst, []any{limit + 1}
+	if cursor != "" {
+		if !strings.HasPrefix(cursor, idPrefix+"_") {
+			return nil, "", ErrInvalid
+		}
+		query, args = selectPage, []any{cursor, limit + 1}
 	}
 	err = b.DB.Read(ctx, func(q *store.Query) error {
 		list = nil
-		return q.Each(selectPage, []any{below, limit + 1}, func(r store.Rows) error {
+		return q.Each(query, args, func(r store.Rows) error {
 			a, err := scan(r)
 			list = append(list, a)
 			return err
