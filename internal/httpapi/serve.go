@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"rubicon/internal/account"
+	"rubicon/internal/config"
 	"rubicon/internal/fault"
 	"rubicon/internal/protocol"
 	"rubicon/internal/turn"
@@ -24,10 +25,13 @@ func (a *api) serve(s Surface) http.HandlerFunc {
 		req := &turn.Request{
 			ID: requestID(r), Principal: who, Surface: s.Surface, Protocol: s.Protocol,
 			Header: Upward(r.Header), ClientRequestID: clip(r.Header.Get("X-Client-Request-Id")), Session: Session(r.Header),
-			Received: received, Free: s.Free, Atomic: r.Header.Get("Rubicon-Delivery") == "atomic",
+			Received: received, Free: s.Free, Delivery: r.Header.Get(DeliveryHeader),
 			OnLimits: limitHeaders(w.Header()),
 		}
-		if f = a.read(w, r, req); f == nil {
+		if f = Delivery(req.Delivery); f == nil {
+			f = a.read(w, r, req)
+		}
+		if f == nil {
 			f = a.answer(w, r, req)
 		}
 		if f != nil {
@@ -35,6 +39,18 @@ func (a *api) serve(s Surface) http.HandlerFunc {
 			a.refuse(w, r, s.Protocol, f)
 		}
 	}
+}
+
+// DeliveryHeader is how a request asks for a delivery of its own.
+const DeliveryHeader = "Rubicon-Delivery"
+
+// Delivery refuses a delivery that does not exist.
+func Delivery(wanted string) *fault.Error {
+	switch wanted {
+	case "", config.DeliveryStream, config.DeliveryAtomic:
+		return nil
+	}
+	return fault.Newf(fault.InvalidRequest, "The header rubicon-delivery must be %s or %s.", config.DeliveryStream, config.DeliveryAtomic).WithParam("rubicon-delivery")
 }
 
 // read takes in the body and what the rules need to know of it.

@@ -89,8 +89,8 @@ func (t *turn) limitTime() {
 
 // atomic: the request's own wish, else the key's, else the model's.
 func (t *turn) atomic() bool {
-	if t.req.Atomic {
-		return true
+	if d := t.req.Delivery; d != "" {
+		return d == config.DeliveryAtomic
 	}
 	if d := t.req.Principal.Key.Delivery; d != "" {
 		return d == config.DeliveryAtomic

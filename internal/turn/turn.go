@@ -74,7 +74,7 @@ type Request struct {
 	ClientRequestID string
 	Session         string    // the client's session id, for affinity
 	Received        time.Time // when its first byte was read
-	Atomic          bool      // the request asked for atomic delivery
+	Delivery        string    // what the request asked for: config.DeliveryStream, DeliveryAtomic or ""
 	Free            bool      // token counting: recorded, no hold, no charge
 	WebSocket       bool
 	// OnLimits is told how the key stands under its rate limits, before

@@ -16,7 +16,7 @@ import (
 func (c *conn) request(create []byte) *turn.Request {
 	return &turn.Request{
 		ID: c.IDs.ID("req"), Principal: c.peer.who, Surface: journal.SurfaceResponsesWS, Protocol: &c.protocol, Body: create,
-		Header: c.peer.header, ClientRequestID: c.peer.clientRequestID, Session: c.peer.session, Atomic: c.peer.atomic,
+		Header: c.peer.header, ClientRequestID: c.peer.clientRequestID, Session: c.peer.session, Delivery: c.peer.delivery,
 		Received: time.Now(), WebSocket: true,
 	}
 }

@@ -27,13 +27,13 @@ type peer struct {
 	header          http.Header // allow-listed for upstream
 	clientRequestID string
 	session         string
-	atomic          bool
+	delivery        string
 }
 
 // welcome decides whether the request may be upgraded.
 func (h *Handler) welcome(r *http.Request) (peer, *fault.Error) {
 	p := peer{key: httpapi.Key(r), header: upward(r.Header), session: httpapi.Session(r.Header),
-		clientRequestID: clip(r.Header.Get("X-Client-Request-Id")), atomic: r.Header.Get("Rubicon-Delivery") == "atomic"}
+		clientRequestID: clip(r.Header.Get("X-Client-Request-Id")), delivery: r.Header.Get(httpapi.DeliveryHeader)}
 	if p.key == "" {
 		return p, fault.New(fault.InvalidAPIKey, "No API key. Send Authorization: Bearer rk-….")
 	}
@@ -46,6 +46,9 @@ func (h *Handler) welcome(r *http.Request) (peer, *fault.Error) {
 		f := fault.New(fault.InvalidRequest, "Pages of this origin may not connect here (option ws.origins).")
 		f.Status = http.StatusForbidden
 		f.Type = fault.TypeFor(f.Status)
+		return p, f
+	}
+	if f := httpapi.Delivery(p.delivery); f != nil {
 		return p, f
 	}
 	return p, handshake(r)
