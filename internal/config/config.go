@@ -94,6 +94,9 @@ type Store struct {
 	URL   Secret
 	Sync  string // SyncProcess or SyncFull
 	Lease time.Duration
+	// Spool is the folder for settlements that wait for the database; "":
+	// beside the SQLite file, or rubicon-spool where the process runs.
+	Spool string
 }
 
 // Limits are bytes, except Connections.

@@ -37,16 +37,6 @@ func mustParse(t *testing.T, src string, pairs ...string) *Config {
 	return c
 }
 
-// parseAll parses with every option available.
-func parseAll(t *testing.T, src string) *Config {
-	t.Helper()
-	c, err := parse([]byte(src), expander{env: fakeEnv(), readFile: readSecretFile}, nil)
-	if err != nil {
-		t.Fatalf("parse: %v", err)
-	}
-	return c
-}
-
 func TestMinimalFileHasTheDefaults(t *testing.T) {
 	want := Default()
 	want.Admin.Token = NewSecret("test-token")
@@ -67,6 +57,7 @@ store:
   url: sqlite:rubicon.db
   sync: process
   lease: 15s
+  spool: ""
 limits:
   request_body: 32MiB
   event: 32MiB
@@ -101,17 +92,17 @@ models: []
 `
 
 func TestTheListingShowsTheDefaults(t *testing.T) {
-	if diff := cmp.Diff(mustParse(t, minimal), parseAll(t, listing)); diff != "" {
+	if diff := cmp.Diff(mustParse(t, minimal), mustParse(t, listing)); diff != "" {
 		t.Error(diff)
 	}
 }
 
 func TestEveryOptionIsRead(t *testing.T) {
-	got := parseAll(t, `
+	got := mustParse(t, `
 listen: ":1"
 tls: {cert: c.pem, key: k.pem}
 admin: {listen: "[::1]:2", token: another-token, profiling: true}
-store: {url: "postgres://user:pass@host/db", sync: full, lease: 1s}
+store: {url: "postgres://user:pass@host/db", sync: full, lease: 1s, spool: /var/spool/rubicon}
 limits: {request_body: 1KiB, event: 2KB, held_bytes: 3, atomic_bytes: 4GiB, connections: 5, memory: 6MB}
 ws: {enabled: false, message: 1B, lifetime: 1m, queued_turns: 0, memory: 2B, ping: 3s, origins: ["https://a.example"]}
 timers: {connect: 1s, headers: 2s, answer: 3s, first_event: 4s, first_output: 5s, idle: 6s, event_hold: 7s, keepalive: 8s, write: 9s, total: 10s, shutdown_grace: 11s}
@@ -129,7 +120,7 @@ alerts: {webhook: "https://hook.example/x", secret: shh}
 	want := &Config{
 		Listen: ":1", TLS: TLS{"c.pem", "k.pem"},
 		Admin:  Admin{"[::1]:2", NewSecret("another-token"), true},
-		Store:  Store{NewSecret("postgres://user:pass@host/db"), SyncFull, time.Second},
+		Store:  Store{NewSecret("postgres://user:pass@host/db"), SyncFull, time.Second, "/var/spool/rubicon"},
 		Limits: Limits{RequestBody: 1024, Event: 2000, HeldBytes: 3, AtomicBytes: 4 << 30, Connections: 5, Memory: 6_000_000},
 		WS:     WS{false, 1, time.Minute, 0, 2, 3 * time.Second, []string{"https://a.example"}},
 		Timers: Timers{

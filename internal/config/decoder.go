@@ -10,7 +10,6 @@ import (
 // decoder walks the tree along the schema and collects every problem.
 type decoder struct {
 	expander
-	refusals []refusal
 	problems []Problem
 	lines    map[string]int  // of every path that was seen
 	broken   map[string]bool // paths whose value has a problem
@@ -53,7 +52,7 @@ func (d *decoder) object(n *node, path string, fields ...field) {
 		e, present := entries[f.key]
 		delete(entries, f.key)
 		at := join(path, f.key)
-		if present && e.value.kind != null && !d.refused(e.value, at) {
+		if present && e.value.kind != null {
 			f.read(e.value, at)
 		}
 	}

@@ -37,14 +37,14 @@ func LoadFiles(path string, env func(string) (string, bool)) (c *Config, files [
 		}
 		return readSecretFile(name)
 	}
-	c, err = parse(src, expander{env: orNone(env), readFile: read}, notYet())
+	c, err = parse(src, expander{env: orNone(env), readFile: read})
 	return c, files, err
 }
 
 // Parse parses a configuration; see Load. Files that it names with ${file:…}
 // are read.
 func Parse(src []byte, env func(string) (string, bool)) (*Config, error) {
-	return parse(src, expander{env: orNone(env), readFile: readSecretFile}, notYet())
+	return parse(src, expander{env: orNone(env), readFile: readSecretFile})
 }
 
 // orNone is an environment without variables where none is given.
@@ -55,12 +55,12 @@ func orNone(env func(string) (string, bool)) func(string) (string, bool) {
 	return env
 }
 
-func parse(src []byte, x expander, refusals []refusal) (*Config, error) {
+func parse(src []byte, x expander) (*Config, error) {
 	root, problem := readTree(src)
 	if problem != nil {
 		return nil, &Invalid{Problems: []Problem{*problem}}
 	}
-	d := &decoder{expander: x, refusals: refusals, lines: map[string]int{}, broken: map[string]bool{}}
+	d := &decoder{expander: x, lines: map[string]int{}, broken: map[string]bool{}}
 	c := Default()
 	if root != nil && root.kind != null {
 		d.object(root, "", d.root(&c)...)

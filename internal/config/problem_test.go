@@ -98,6 +98,8 @@ func TestBadFiles(t *testing.T) {
 		{"a token with spaces", "admin: {token: \"not a token\"}\n", []string{"admin.token: must be printable ASCII"}},
 		{"half of TLS", minimal + "tls: {cert: c.pem}\n", []string{"tls: cert and key must both be set"}},
 		{"store schemes", minimal + "store: {url: \"mysql://h/db\"}\n", []string{"store.url: must start with sqlite: or postgres://"}},
+		{"a store on no host", minimal + "store: {url: \"postgres:///db\"}\n", []string{"store.url: is not a valid postgres:// URL"}},
+		{"a lease too short", minimal + "store: {lease: 999ms}\n", []string{"store.lease: must be at least 1s"}},
 		{"a store without a file", minimal + "store: {url: \"sqlite:\"}\n", []string{"store.url: needs a file"}},
 		{"shutdown_grace of a model", modelWith("channels: [{channel: c}], timers: {shutdown_grace: 1s}"), []string{"models[0].timers.shutdown_grace: unknown key"}},
 		// Expansion.
@@ -178,38 +180,6 @@ func TestBaseURLs(t *testing.T) {
 		if got := c.Channels[0].BaseURL; got != strings.TrimRight(url, "/") {
 			t.Errorf("%s became %s", url, got)
 		}
-	}
-}
-
-func TestNotYet(t *testing.T) {
-	src := minimal + `
-store: {lease: 15s, url: "postgres://u:db-password@h/db"}
-limits: {memory: 0}
-` + oneChannel + "models: [{name: m, " + free + ", channels: [{channel: c}]}]\n"
-	got := problemsOf(t, src)
-	paths := map[string]bool{}
-	for _, p := range got {
-		path, message, _ := strings.Cut(p, ": ")
-		paths[path] = true
-		if !strings.HasPrefix(message, "not available in this version") {
-			t.Errorf("unexpected: %s", p)
-		}
-	}
-	for _, r := range notYet() {
-		if path := strings.ReplaceAll(r.path, "[]", "[0]"); !paths[path] {
-			t.Errorf("%s is not refused", path)
-		}
-	}
-	if len(got) != len(notYet()) {
-		t.Errorf("got:\n%s", strings.Join(got, "\n"))
-	}
-	if strings.Contains(strings.Join(got, "\n"), "db-password") {
-		t.Error("the store's password shows")
-	}
-	// The parts of an option that are available.
-	mustParse(t, minimal+"on_disconnect: cancel\nstore: {url: \"sqlite:x.db\"}\nws:\n")
-	if got := problemsOf(t, minimal+"store: {url: \"${U}\"}\n", "U", "postgresql://h/db"); len(got) != 1 || !strings.HasPrefix(got[0], "store.url: not available") {
-		t.Errorf("an expanded store URL: %v", got)
 	}
 }
 
@@ -294,24 +264,22 @@ func FuzzParse(f *testing.F) {
 		readFile: func(string) (string, error) { return secret, nil },
 	}
 	f.Fuzz(func(t *testing.T, src []byte) {
-		for _, refusals := range [][]refusal{nil, notYet()} {
-			c, err := parse(src, x, refusals)
-			if (c == nil) == (err == nil) {
-				t.Fatalf("parse = %v, %v", c, err)
-			}
-			if err != nil {
-				if strings.Contains(fmt.Sprintf("%#v %+v", err, err.(*Invalid).Problems), secret) {
-					t.Fatalf("the secret shows: %v", err)
-				}
-				continue
-			}
-			if problems := c.Validate(); len(problems) != 0 {
-				t.Fatalf("a parsed configuration is not valid: %v", problems)
-			}
-			if c.Version() != c.Version() {
-				t.Fatal("the version is not stable")
-			}
-			c.Warnings()
+		c, err := parse(src, x)
+		if (c == nil) == (err == nil) {
+			t.Fatalf("parse = %v, %v", c, err)
 		}
+		if err != nil {
+			if strings.Contains(fmt.Sprintf("%#v %+v", err, err.(*Invalid).Problems), secret) {
+				t.Fatalf("the secret shows: %v", err)
+			}
+			return
+		}
+		if problems := c.Validate(); len(problems) != 0 {
+			t.Fatalf("a parsed configuration is not valid: %v", problems)
+		}
+		if c.Version() != c.Version() {
+			t.Fatal("the version is not stable")
+		}
+		c.Warnings()
 	})
 }

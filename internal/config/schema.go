@@ -23,6 +23,7 @@ func (d *decoder) root(c *Config) []field {
 			field{"url", d.secret(&c.Store.URL)},
 			field{"sync", d.oneOf(&c.Store.Sync, SyncProcess, SyncFull)},
 			field{"lease", d.duration(&c.Store.Lease)},
+			field{"spool", d.text(&c.Store.Spool)},
 		)},
 		{"limits", d.group(d.limits(&c.Limits)...)},
 		{"ws", d.group(d.ws(&c.WS)...)},

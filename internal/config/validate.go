@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"time"
 )
 
 const minTokenLength = 8
@@ -64,7 +65,13 @@ func isListen(s string) bool {
 	return err == nil
 }
 
+// minLease: nodes beat several times in a lease, and a database that pauses
+// for a moment must not kill them.
+const minLease = time.Second
+
 func (k *checker) store(c *Config) {
+	k.want(c.Store.Lease >= minLease, "store.lease", "must be at least %s", minLease)
+	k.want(isPrintable(c.Store.Spool), "store.spool", "must not hold control characters")
 	raw := c.Store.URL.Reveal()
 	if path, isSQLite := strings.CutPrefix(raw, "sqlite:"); isSQLite {
 		k.want(path != "" && isPrintable(path), "store.url", "needs a file after sqlite:")
@@ -73,7 +80,7 @@ func (k *checker) store(c *Config) {
 	if strings.HasPrefix(raw, "postgres://") || strings.HasPrefix(raw, "postgresql://") {
 		// The parser's error would show the password.
 		u, err := url.Parse(raw)
-		k.want(err == nil && u.Host != "", "store.url", "is not a valid postgres:// URL")
+		k.want(err == nil && (u.Host != "" || u.Query().Has("host")), "store.url", "is not a valid postgres:// URL")
 		return
 	}
 	k.want(false, "store.url", "must start with sqlite: or postgres://")
