@@ -50,6 +50,7 @@ var bodies = []refusal{
 	{name: "stream twice", body: `{"model":"MODEL","stream":true,"stream":falseREST}`, status: 400, code: "invalid_request", param: "stream"},
 	{name: "unknown model", body: `{"model":"nobody/knows"REST}`, status: 404, code: "model_not_found", param: "model"},
 	{name: "gzip", body: `{"model":"MODEL"REST}`, header: http.Header{"Content-Encoding": {"gzip"}}, status: 400, code: "invalid_request"},
+	{name: "unknown delivery", body: `{"model":"MODEL"REST}`, header: http.Header{"Rubicon-Delivery": {"later"}}, status: 400, code: "invalid_request", param: "rubicon-delivery"},
 	{name: "no key", body: `{"model":"MODEL"REST}`, key: ptr(""), status: 401, code: "invalid_api_key", unrecorded: true},
 	{name: "unknown key", body: `{"model":"MODEL"REST}`, key: ptr("rk-" + strings.Repeat("x", 40)), status: 401, code: "invalid_api_key", unrecorded: true},
 	{name: "key not ASCII", body: `{"model":"MODEL"REST}`, key: ptr("rk-ключ"), status: 401, code: "invalid_api_key", unrecorded: true},
