@@ -16,7 +16,7 @@ type Action string
 const (
 	ActionPause   Action = "pause"   // a channel gets no traffic
 	ActionResume  Action = "resume"  // ends a pause of the channel
-	ActionEnable  Action = "enable"  // ends a credential's pause, cooldown or disabling
+	ActionEnable  Action = "enable"  // ends a credential's pause or disabling; a cooldown ends by itself
 	ActionDisable Action = "disable" // a credential gets no traffic
 	ActionWeight  Action = "weight"  // sets the weight of the channel for one public model
 )

@@ -177,6 +177,7 @@ func (s *Stand) Close() {
 		s.ended <- err
 	default:
 		s.checkMoney()
+		s.look()
 	}
 	s.HTTP.CloseIdleConnections()
 	s.Shutdown()
@@ -201,6 +202,16 @@ func (s *Stand) checkMoney() {
 		}
 	}
 	s.Verify()
+}
+
+// look reads what an operator can read, for the watch.
+func (s *Stand) look() {
+	s.tb.Helper()
+	for _, path := range [...]string{"/metrics", "/admin/v1/alerts", "/admin/v1/channels", "/admin/v1/requests?limit=100"} {
+		if status := s.call("GET", path, nil, nil); status != http.StatusOK {
+			s.tb.Errorf("GET %s: status %d", path, status)
+		}
+	}
 }
 
 // Within polls until ok or the time is over.
