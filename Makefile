@@ -10,7 +10,7 @@ export GOFLAGS ?= -buildvcs=false
 # Runs a command with a PostgreSQL of its own, see internal/store/pgtest.
 WITH_POSTGRES = $(GO) run ./internal/store/pgtest/with --
 
-.PHONY: help demo build test test-all lint bench clients postgres lock
+.PHONY: help demo build test test-all lint bench clients postgres lock agents
 
 help:
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1  \t/p' $(MAKEFILE_LIST)
@@ -35,6 +35,13 @@ postgres: ## PostgreSQL's programs, installed if they are missing
 	@command -v postgres >/dev/null || ls /usr/lib/postgresql/*/bin/postgres >/dev/null 2>&1 || \
 		{ apt-get update -q && apt-get install -y -q --no-install-recommends postgresql; } || \
 		{ echo "install PostgreSQL 15 (initdb and postgres): the tests run on it too" >&2; exit 1; }
+
+agents: test/agents/node_modules ## run codex, Claude Code and opencode through the gateway; writes docs/agents.md
+	RUBICON_AGENTS=1 $(GO) test -count=1 -timeout 90m -parallel 4 -v ./test/agents
+
+test/agents/node_modules: test/agents/package-lock.json
+	cd test/agents && npm ci --no-audit --no-fund --silent
+	@touch $@
 
 test: lint clients postgres ## the whole proof: lint, every test under the race detector, the behaviour lock
 	$(WITH_POSTGRES) $(GO) test -race ./...

@@ -46,9 +46,8 @@ type tool struct {
 
 // said is what the agent told its user.
 type said struct {
-	text    string   // the last answer
-	all     []string // every piece of text, in order
-	failure string   // the last failure it told of
+	texts    []string // answers, in order
+	failures []string // failures that it told of, in order
 }
 
 var all = []agent{
@@ -71,9 +70,7 @@ func TestAgents(t *testing.T) {
 			for _, a := range all {
 				t.Run(s.name+"/"+a.name, func(t *testing.T) {
 					t.Parallel()
-					row := play(t, a, s)
-					row.pass = !t.Failed()
-					p.add(row)
+					p.add(play(t, a, s))
 				})
 			}
 		}

@@ -35,7 +35,7 @@ func checkMoney(t *testing.T, g *stand.Stand, r journal.Record) {
 
 // checkBooks: what the agent asked, what is on record and what the providers
 // got are the same.
-func (o outcome) checkBooks(t *testing.T, a agent) {
+func (o outcome) checkBooks(t *testing.T, a agent, lasting bool) {
 	t.Helper()
 	attempts := 0
 	for _, r := range o.records {
@@ -57,7 +57,7 @@ func (o outcome) checkBooks(t *testing.T, a agent) {
 		t.Errorf("%d requests, %d on record", o.posts(), len(o.records))
 	}
 	for _, x := range o.asked {
-		if a.socket && x.Method == "POST" {
+		if a.socket && x.Method == "POST" && !lasting {
 			t.Errorf("a POST beside the socket: %+v", x)
 		}
 	}
@@ -71,15 +71,29 @@ func (o outcome) ends(t *testing.T, text string) {
 			t.Errorf("exit code %d", r.exit)
 		}
 	}
-	if last := o.last(); last.text != text || strings.Count(strings.Join(last.all, "\n"), text) != 1 {
-		t.Errorf("said %q, want %q at the end, once", last.all, text)
+	texts := o.last().texts
+	if len(texts) == 0 || texts[len(texts)-1] != text || strings.Count(strings.Join(texts, "\n"), text) != 1 {
+		t.Errorf("said %q, want %q at the end, once", texts, text)
+	}
+}
+
+// recovers: an agent that asks again ends well; one that does not tells of the
+// failure, once. Which of them it is, is the agent's own.
+func (o outcome) recovers(t *testing.T, text string) {
+	t.Helper()
+	if o.posts() > 1 {
+		o.ends(t, text)
+		return
+	}
+	if n := len(o.last().failures); n != 1 {
+		t.Errorf("told of %d failures: %q", n, o.last().failures)
 	}
 }
 
 // fails: the agent tells of a failure.
 func (o outcome) fails(t *testing.T) {
 	t.Helper()
-	if o.last().failure == "" {
+	if len(o.last().failures) == 0 {
 		t.Errorf("no failure told: %+v", o.last())
 	}
 }
@@ -115,6 +129,16 @@ func (o outcome) upstreamOf(t *testing.T, name string, want int) {
 	}
 }
 
+// callsOf counts the calls that played a script.
+func (o outcome) callsOf(script string) (n int) {
+	for _, c := range o.calls {
+		if c.Key == script {
+			n++
+		}
+	}
+	return n
+}
+
 // looped: the command ran once, and its output reached the model.
 func (o outcome) looped(t *testing.T) {
 	t.Helper()
@@ -139,8 +163,8 @@ func (o outcome) continued(t *testing.T, a agent, want int) {
 			got++
 		}
 	}
-	// After a warm-up the first turn continues that.
-	if got != want+min(o.warm, 1) {
+	// The first turn after a warm-up continues that.
+	if got != want+o.warm {
 		t.Errorf("%d continued turns, want %d and those of %d warm-ups", got, want, o.warm)
 	}
 	for _, c := range o.calls {
@@ -148,6 +172,17 @@ func (o outcome) continued(t *testing.T, a agent, want int) {
 			t.Errorf("upstream did not get the whole input: %s", c.Body)
 		}
 	}
+}
+
+// streams counts the streamed turns. Claude Code asks again without a stream,
+// where nothing is delivered before the whole answer is there.
+func (o outcome) streams() (n int) {
+	for _, r := range o.records {
+		if r.Stream {
+			n++
+		}
+	}
+	return n
 }
 
 // cut: n turns broke after output. Each was one attempt, is paid for what was
@@ -159,7 +194,7 @@ func (o outcome) cut(t *testing.T, n int) {
 		if r.Outcome == journal.OutcomePartial {
 			got++
 		}
-		if len(r.Attempts) != 1 {
+		if r.Stream && len(r.Attempts) != 1 {
 			t.Errorf("%d attempts: %+v", len(r.Attempts), r)
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"fmt"
 	"net"
 	"os"
 	"path/filepath"
@@ -50,7 +49,9 @@ func play(t *testing.T, a agent, s scene) row {
 			t.Logf("exit %d after %v\n%s\n%s", r.exit, r.took, r.stdout, r.stderr)
 		}
 	}
-	return newRow(a, s, o)
+	r := row{agent: a.name, scene: s.name, o: o, pass: !t.Failed()}
+	t.Log(r)
+	return r
 }
 
 const gatewayConfig = `
@@ -87,7 +88,7 @@ func through(t *testing.T, a agent, s scene) (o outcome) {
 		switch {
 		case len(r.Notes) > 0 && len(r.Attempts) == 0 && r.Outcome == journal.OutcomeCompleted:
 			o.warm++
-		case r.Surface != journal.Surface(a.surface):
+		case r.Surface != journal.Surface(a.surface) && !(a.socket && s.lasting && r.Surface == journal.SurfaceResponsesHTTP):
 			t.Errorf("a request on %s: %+v", r.Surface, r)
 		default:
 			o.records = append(o.records, r)
@@ -97,7 +98,7 @@ func through(t *testing.T, a agent, s scene) (o outcome) {
 	for name, p := range providers {
 		o.collect(name, p)
 	}
-	o.checkBooks(t, a)
+	o.checkBooks(t, a, s.lasting)
 	return o
 }
 
@@ -161,7 +162,3 @@ func (o outcome) posts() (n int) {
 }
 
 func (o outcome) last() said { return o.said[len(o.said)-1] }
-
-func (o outcome) String() string {
-	return fmt.Sprintf("%d requests, %d upstream calls, exit %d", o.posts(), len(o.calls), o.runs[len(o.runs)-1].exit)
-}

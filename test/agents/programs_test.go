@@ -37,7 +37,7 @@ type run struct {
 }
 
 // patience is how long an agent may take; those that never give up are ended.
-const patience = 4 * time.Minute
+const patience = 6 * time.Minute
 
 // start runs a command with Node 22, no proxies to the world, and nothing else
 // of our environment.
@@ -114,11 +114,11 @@ func codexSaid(stdout []byte) (s said) {
 	for _, e := range lines[event](stdout) {
 		switch {
 		case e.Item.Type == "agent_message" && e.Type == "item.completed":
-			s.text, s.all = e.Item.Text, append(s.all, e.Item.Text)
+			s.texts = append(s.texts, e.Item.Text)
 		case e.Type == "error":
-			s.failure = e.Message
+			s.failures = append(s.failures, e.Message)
 		case e.Type == "turn.failed":
-			s.failure = e.Error.Message
+			s.failures = append(s.failures, e.Error.Message)
 		}
 	}
 	return s
@@ -147,11 +147,11 @@ func claudeSaid(stdout []byte) (s said) {
 	for _, e := range lines[event](stdout) {
 		for _, c := range e.Message.Content {
 			if e.Type == "assistant" && c.Type == "text" {
-				s.text, s.all = c.Text, append(s.all, c.Text)
+				s.texts = append(s.texts, c.Text)
 			}
 		}
 		if e.Type == "result" && e.IsError {
-			s.failure = e.Result
+			s.failures = append(s.failures, e.Result)
 		}
 	}
 	return s
@@ -185,9 +185,9 @@ func opencodeSaid(stdout []byte) (s said) {
 	for _, e := range lines[event](stdout) {
 		switch e.Type {
 		case "text":
-			s.text, s.all = e.Part.Text, append(s.all, e.Part.Text)
+			s.texts = append(s.texts, e.Part.Text)
 		case "error":
-			s.failure = strings.TrimSpace(e.Error.Data.Message + " (" + e.Error.Name + ")")
+			s.failures = append(s.failures, strings.TrimSpace(e.Error.Data.Message+" ("+e.Error.Name+")"))
 		}
 	}
 	return s

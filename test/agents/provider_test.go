@@ -69,6 +69,20 @@ func calls(t tool) []sim.Step {
 
 func (t tool) arguments() string { return string(must(json.Marshal(t.args(shell)))) }
 
+// seal is what only its maker can read.
+const seal = "c2VhbGVkIGJ5IHRoZSBwcm92aWRlcg"
+
+// sealed calls the shell after reasoning that is sealed. Its last event lists no
+// output, as some providers' do: what continues it must come from the items.
+func sealed(t tool) []sim.Step {
+	last := sim.Completed(sim.Tokens(100, 0, 20))
+	last.Output = json.RawMessage("[]")
+	done := sim.ItemDone()
+	done.Set = json.RawMessage(`{"item":{"encrypted_content":"` + seal + `"}}`)
+	return []sim.Step{sim.Created(), sim.InProgress(), sim.Item("reasoning"), sim.Reasoning("Let me run it."), sim.Signature(seal), done,
+		sim.Tool(t.name), sim.Args(t.arguments()), sim.ArgsDone(), sim.ItemDone(), last}
+}
+
 // flush lets what was written arrive before a reset, which would overtake it.
 const flush = 100 * time.Millisecond
 

@@ -2,6 +2,7 @@ package agents
 
 import (
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -15,8 +16,6 @@ type row struct {
 	o            outcome
 	pass         bool
 }
-
-func newRow(a agent, s scene, o outcome) row { return row{agent: a.name, scene: s.name, o: o} }
 
 // page collects rows.
 type page struct {
@@ -97,26 +96,43 @@ func (r row) String() string {
 
 // askedFor counts what the agent asked for.
 func (o outcome) askedFor() string {
-	sockets, warm := 0, 0
+	var sockets, creates, warm, posts int
+	others := map[string]int{}
 	for _, x := range o.asked {
 		switch {
 		case x.Status == 101:
 			sockets++
 		case x.Warmup:
 			warm++
+		case x.Create:
+			creates++
+		case x.Method == "POST":
+			posts++
+		default:
+			others[x.Method+" "+x.Path]++
 		}
 	}
-	if sockets == 0 {
-		return fmt.Sprint(o.posts())
+	var parts []string
+	if sockets > 0 {
+		parts = append(parts, fmt.Sprintf("%d on %s", creates, counted(sockets, "socket")))
 	}
-	text := fmt.Sprintf("%d on %d socket", o.posts(), sockets)
-	if sockets > 1 {
-		text += "s"
+	if posts > 0 || sockets == 0 {
+		parts = append(parts, counted(posts, "POST"))
 	}
 	if warm > 0 {
-		text += fmt.Sprintf(", %d warm-up", warm)
+		parts = append(parts, counted(warm, "warm-up"))
 	}
-	return text
+	for _, what := range slices.Sorted(maps.Keys(others)) {
+		parts = append(parts, fmt.Sprintf("%d `%s`", others[what], what))
+	}
+	return strings.Join(parts, ", ")
+}
+
+func counted(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
 }
 
 // What differs from run to run.
@@ -125,22 +141,31 @@ var varying = []struct {
 	put  string
 }{
 	{regexp.MustCompile(`\b(req|resp|cus|ses)_[0-9A-Za-z]+`), "${1}_…"},
-	{regexp.MustCompile(`http://127\.0\.0\.1:\d+`), "http://…"},
+	{regexp.MustCompile(`127\.0\.0\.1:\d+`), "HOST"},
 	{regexp.MustCompile(`/\S*/TestAgents\S*`), "…"},
 	{regexp.MustCompile(`\s+`), " "},
 }
 
-// quote is what the agent said, on one line.
+// quote is what the agent said, on one line: its last answer, and the last
+// failure that it told of.
 func quote(s said) string {
-	text := s.text
-	if s.failure != "" {
-		text = s.failure
+	text, n := "", len(s.failures)
+	if len(s.texts) > 0 {
+		text = s.texts[len(s.texts)-1]
+	}
+	switch {
+	case n > 1:
+		text = fmt.Sprintf("%s (told of %d failures, the last: %s)", text, n, s.failures[n-1])
+	case n == 1 && s.failures[0] != text:
+		text = fmt.Sprintf("%s (told of a failure: %s)", text, s.failures[0])
+	case n == 1:
+		text = "(told of a failure: " + text + ")"
 	}
 	for _, v := range varying {
 		text = v.find.ReplaceAllString(text, v.put)
 	}
-	if r := []rune(text); len(r) > 200 {
-		text = string(r[:200]) + "…"
+	if r := []rune(text); len(r) > 240 {
+		text = string(r[:240]) + "…"
 	}
 	return strings.NewReplacer("|", `\|`, "`", "'", "<", "&lt;").Replace(strings.TrimSpace(text))
 }
