@@ -103,6 +103,12 @@ func (b *Books) Open(ctx context.Context, o Opening) (err error) {
 	})
 }
 
+// Available is what a customer can spend at this moment.
+func (b *Books) Available(ctx context.Context, customer string) (money.Nano, error) {
+	balance, err := b.ledger.Balance(ctx, customer)
+	return balance.Available, err
+}
+
 // Reject records a request that was refused before its first attempt.
 func (b *Books) Reject(ctx context.Context, r journal.Record) (err error) {
 	defer b.watched("reject", b.now(), &err)

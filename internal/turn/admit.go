@@ -190,7 +190,7 @@ func (t *turn) amount() (held money.Nano, tokens int64, f *fault.Error) {
 	case errors.Is(err, price.ErrUnknownTier):
 		return 0, 0, fault.Newf(fault.UnsupportedParameter, "The service tier %q has no price for this model.", clip(p.Tier)).WithParam("service_tier")
 	case errors.Is(err, price.ErrOverflow):
-		return 0, 0, t.poor("0.000000000", "more than any balance")
+		return 0, 0, t.unpayable()
 	case err != nil:
 		return 0, 0, fault.New(fault.InternalError, "").WithCause(err)
 	}
@@ -231,6 +231,16 @@ func (t *turn) openBooks(held money.Nano) *fault.Error {
 	t.rec.Times.Queue = start.Sub(t.req.Received).Milliseconds()
 	t.rec.Times.ChargeHold = time.Since(start).Milliseconds()
 	return nil
+}
+
+// unpayable refuses a request whose cost does not even fit into an amount: the
+// largest one stands for it.
+func (t *turn) unpayable() *fault.Error {
+	available, err := t.Books.Available(t.ctx, t.req.Principal.Customer.ID)
+	if err != nil {
+		return fault.New(fault.StoreUnavailable, "").WithCause(err)
+	}
+	return t.poor(available.String(), money.Nano(math.MaxInt64).String())
 }
 
 func (t *turn) poor(balance, estimated string) *fault.Error {
