@@ -89,7 +89,7 @@ func TestHealthSurvivesARestart(t *testing.T) {
 
 		n = start(t, db, log)
 		v := n.view()
-		if v.State != health.StateCooling || v.Until.Sub(time.Now()) != 30*time.Second {
+		if v.State != health.StateCooling || time.Until(v.Until) != 30*time.Second {
 			t.Errorf("after 10 s: %+v", v)
 		}
 		if k := v.Credentials[1]; k.State != health.CredentialDisabled || k.Reason != "leaked" {
