@@ -43,9 +43,8 @@ func healths() []mutant {
 		{name: "probe with everything at once", breaks: []string{"half-open: one probe at a time"}, caught: []string{"health-one-probe"}, edits: []edit{
 			in(step, `return flying < max(cfg.Probes, 1)`, `return true`),
 			in(step, `if len(s.Probes) >= max(cfg.Probes, 1) {`, `if false {`)}},
-		{name: "wait for a hanging probe for ever", breaks: []string{"half-open: a hanging probe is given up"}, caught: []string{"health-probe-hangs"}, edits: []edit{
-			in(step, `gone := func(p Probe) bool { return !now.Before(p.Deadline) }`, `gone := func(p Probe) bool { return false }`),
-			in(step, `if now.Before(p.Deadline) {`, `if true {`)}},
+		{name: "let a hanging probe decide nothing", breaks: []string{"half-open: a hanging probe is given up"}, caught: []string{"health-probe-hangs"}, edits: []edit{
+			in(again, `Aborted: t.clientGone() || f.Failure == classify.ClientGone}`, `Aborted: t.clientGone() || f.Failure == classify.ClientGone || isTimeout(f.Failure)}`)}},
 		{name: "let an aborted probe close", breaks: []string{"half-open: an aborted probe decides nothing"}, caught: []string{"health-probe-aborted"}, edits: []edit{
 			in(permit, "	case res.Aborted:\n", "	case res.Aborted:\n		e.Kind = breaker.Success\n")}},
 		{name: "count client aborts against the breaker", breaks: []string{"effect client_gone", "half-open: an aborted probe decides nothing"}, caught: []string{"health-aborts-never-count"}, edits: []edit{

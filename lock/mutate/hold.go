@@ -29,7 +29,7 @@ func holds() []mutant {
 			in(gate, "	g.frozen = false\n	g.forget()\n", "	g.frozen = false\n	g.start = time.Time{}\n	if g.timer != nil {\n		g.timer.Stop()\n	}\n	g.forget()\n")}},
 		{name: "hold again after the deadline", breaks: []string{"hold: past the deadline lifecycle goes out at once"}, caught: []string{"hold-lifecycle-after-deadline", "hold-deadline-between-attempts"}, edits: []edit{
 			in(gate, ` && !g.expired && g.hold > 0`, ` && g.hold > 0`)}},
-		{name: "begin the answer while events are held", breaks: []string{"hold: no status line"}, caught: []string{"row-08-status-after-created", "row-10-second-failure", "row-05-429"}, edits: []edit{
+		{name: "begin the answer while events are held", breaks: []string{"hold: no status line"}, caught: []string{"hold-no-status", "row-05-429"}, edits: []edit{
 			in(gate, "	g.contentType = s\n", "	g.contentType = s\n	g.began = true\n	g.sink.Begin(s)\n	_ = g.sink.Flush()\n")}},
 		{name: "show the lost attempt's events", breaks: []string{"hold: a discarded attempt is never seen"}, caught: []string{"row-01-failed-event"}, edits: []edit{
 			in(gate, "	g.frozen = false\n	g.forget()\n", "	g.frozen = false\n")}},
@@ -56,7 +56,7 @@ func holds() []mutant {
 		{name: "fail where an atomic answer is over its bound", breaks: []string{"hold: atomic delivery"}, caught: []string{"atomic-too-long"}, edits: []edit{
 			in(gate, `if g.atomic && g.output {`, `if false {`)}},
 		{name: "ignore the header for atomic delivery", breaks: []string{"hold: atomic delivery"}, caught: []string{"atomic-header"}, edits: []edit{
-			in(admit, `if t.req.Atomic {`, `if false {`)}},
+			in(admit, `if d := t.req.Delivery; d != "" {`, `if d := t.req.Delivery; false {`)}},
 		{name: "ignore a key's delivery", breaks: []string{"hold: atomic delivery"}, caught: []string{"atomic-key"}, edits: []edit{
 			in(admit, `if d := t.req.Principal.Key.Delivery; d != "" {`, `if d := t.req.Principal.Key.Delivery; false {`)}},
 

@@ -107,8 +107,12 @@ func moneys() []mutant {
 			in(bill, `if seen.Opening && !ignoreOpening {`, `if false {`)}},
 		{name: "never learn how long a token is", breaks: []string{"money: bytes per token are learned"}, caught: []string{"money-learned-ratio"}, edits: []edit{
 			in(finish, `if a.failed == nil && t.req.Parsed.Stream && a.seen.Reported {`, `if false {`)}},
-		{name: "read on when the client is gone", breaks: []string{"money: client gone"}, caught: []string{"row-15-leaves-in-the-hold"}, edits: []edit{
-			in("internal/turn/turn.go", `t.ctx, t.cancel = context.WithCancelCause(ctx)`, `t.ctx, t.cancel = context.WithCancelCause(context.WithoutCancel(ctx))`)}},
+		{name: "read on when the client is gone", breaks: []string{"money: client gone"}, caught: []string{"row-15-leaves-after-output"}, edits: []edit{
+			in("internal/turn/drain.go", `if t.cfg.OnDisconnect != config.DisconnectDrain || t.req.CancelOnGone {`, `if t.req.CancelOnGone {`)}},
+		{name: "never read on", breaks: []string{"money: client gone"}, caught: []string{"money-drain"}, edits: []edit{
+			in("internal/turn/drain.go", `if t.cfg.OnDisconnect != config.DisconnectDrain || t.req.CancelOnGone {`, `if true {`)}},
+		{name: "read on for nothing", breaks: []string{"money: client gone"}, caught: []string{"money-drain"}, edits: []edit{
+			in("internal/turn/drain.go", `return read-a.drainedFrom <= t.cfg.Limits.Event`, `return false`)}},
 		{name: "show the end before it is durable", breaks: []string{"money: durable before the end is shown"}, caught: []string{"money-store-locked-at-end"}, edits: []edit{
 			in(finish, "	t.settle(a, handed)\n	t.freeLimits()\n	t.show(a, e)\n", "	t.show(a, e)\n	t.settle(a, handed)\n	t.freeLimits()\n")}},
 		{name: "leave holds open after a crash", breaks: []string{"money: a restart resolves open holds"}, caught: []string{"money-kill-in-the-hold"}, edits: []edit{
