@@ -11,6 +11,7 @@ import (
 	"rubicon/internal/admin"
 	"rubicon/internal/explain"
 	"rubicon/internal/journal"
+	"rubicon/internal/price/versions"
 )
 
 type explainCmd struct {
@@ -48,7 +49,18 @@ func (c *explainCmd) Run(ctx context.Context, sh *shell) error {
 	}
 	slices.Reverse(money.Transactions) // the API lists newest first
 	fmt.Fprint(sh.out, explain.Text(record, money.Transactions))
-	return nil
+	if record.Charge == 0 {
+		return nil
+	}
+	var prices versions.PriceList
+	err = api.do(ctx, call{method: http.MethodGet, path: at("prices", record.PriceVersion)}, &prices)
+	if no := (*refusal)(nil); errors.As(err, &no) && no.Status == http.StatusNotFound {
+		return nil // charged by an older gateway, which did not write lists down
+	}
+	if err == nil {
+		fmt.Fprint(sh.out, explain.Prices(prices))
+	}
+	return err
 }
 
 func (c *explainCmd) plan(ctx context.Context, sh *shell, api *client) error {

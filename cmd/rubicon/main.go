@@ -30,6 +30,7 @@ type commands struct {
 	Init    initCmd    `cmd:"" help:"Write a commented rubicon.yaml."`
 	Check   checkCmd   `cmd:"" help:"Validate a configuration; shows all problems at once."`
 	Explain explainCmd `cmd:"" help:"Tell what became of a request, or what would be chosen now for a model."`
+	Report  reportCmd  `cmd:"" help:"Sum a month per customer, model and channel, as CSV or JSON."`
 	Verify  verifyCmd  `cmd:"" help:"Recompute the ledger; exit code 1 on any difference."`
 
 	Customer customerCmd `cmd:"" help:"Customers: create, list, show, suspend, resume."`

@@ -22,10 +22,11 @@ import (
 	"rubicon/internal/ident"
 	"rubicon/internal/journal"
 	"rubicon/internal/ledger"
+	"rubicon/internal/price/versions"
 )
 
 // Deps is what the API works on. What is nil is answered with an empty list
-// (Alerts), or with 404 (Channels, Planner, Metrics).
+// (Alerts, Prices), or with 404 (Channels, Planner, Metrics).
 type Deps struct {
 	Token    config.Secret
 	Accounts *account.Accounts
@@ -34,6 +35,7 @@ type Deps struct {
 	Channels Channels
 	Planner  Planner
 	Alerts   Alerts
+	Prices   *versions.Book
 	Metrics  http.Handler // serves /metrics; the token is checked before it
 	IDs      *ident.Source
 	Log      *slog.Logger

@@ -84,6 +84,7 @@ func queryParams() map[string]queryParam {
 			string(journal.OutcomeIncomplete), string(journal.OutcomeFailed), string(journal.OutcomePartial),
 			string(journal.OutcomeCancelled), string(journal.OutcomeRejected)),
 		"since": {"Only from this moment on, RFC 3339.", map[string]any{"type": "string", "format": "date-time"}, checkTime},
+		"month": {"The month, UTC; required.", map[string]any{"type": "string", "pattern": `^[0-9]{4}-[0-9]{2}$`}, checkMonth},
 		"limit": {"Size of the page.", map[string]any{"type": "integer", "minimum": 1, "maximum": maxLimit, "default": defaultLimit}, checkLimit},
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"rubicon/internal/journal"
 	"rubicon/internal/ledger"
 	"rubicon/internal/money"
+	"rubicon/internal/price/versions"
 	"rubicon/internal/store"
 )
 
@@ -27,6 +28,7 @@ func refusals() []struct {
 		{account.ErrNotFound, notFound},
 		{ledger.ErrNotFound, notFound},
 		{journal.ErrNotFound, notFound},
+		{versions.ErrNotFound, notFound},
 		{ErrUnknown, notFound},
 		{account.ErrInvalid, invalid},
 		{ledger.ErrInvalid, invalid},

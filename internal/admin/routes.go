@@ -82,6 +82,9 @@ func routes() []route {
 		{"GET", tx, "List transactions, newest first.", []string{"request_id", "customer", "kind", "cursor", "limit"}, 0, read(listTransactions)},
 		{"POST", tx + "/{id}/reverse", "Reverse a topup, settle or adjust, once.", nil, 201, change(reverse)},
 		{"GET", "/admin/v1/ledger/verify", "Recompute the ledger and tell what differs.", nil, 0, read(verify)},
+		{"GET", "/admin/v1/report", "Sum a month: usage, revenue, cost, absorbed cost and margin per customer, model and channel.", []string{"month"}, 0, read(monthly)},
+		{"GET", "/admin/v1/prices", "List the price lists that were ever in force, newest first.", []string{"limit"}, 0, read(listPrices)},
+		{"GET", "/admin/v1/prices/{id}", "Read the price list that charges name by this version.", nil, 0, read(showPrices)},
 
 		{"GET", "/admin/v1/channels", "List channels with their health, per public model.", nil, 0, read(listChannels)},
 		{"POST", channel + "/pause", "Take a channel out of traffic.", nil, 0, bodyOptional(change(override(ActionPause)))},

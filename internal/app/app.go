@@ -35,6 +35,7 @@ import (
 	"rubicon/internal/meter"
 	"rubicon/internal/pressure"
 	"rubicon/internal/price"
+	"rubicon/internal/price/versions"
 	"rubicon/internal/route"
 	"rubicon/internal/state"
 	"rubicon/internal/store"
@@ -80,6 +81,7 @@ type App struct {
 	upstream *upstream.Client
 	engine   *turn.Engine
 	repeats  *idempotency.Keeper
+	prices   *versions.Book
 	memory   *pressure.Memory
 	conns    *pressure.Connections
 
@@ -150,7 +152,7 @@ func (a *App) open(ctx context.Context) (err error) {
 	if err := a.recover(ctx); err != nil {
 		return fmt.Errorf("resolving what the last run left open: %w", err)
 	}
-	if err := a.openRepeats(ctx); err != nil {
+	if err := errors.Join(a.openRepeats(ctx), a.openPrices(ctx)); err != nil {
 		return err
 	}
 	a.memory = pressure.NewMemory()

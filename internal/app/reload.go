@@ -125,6 +125,9 @@ func (a *App) Reload(cfg *config.Config) error {
 		a.log.Info("configuration read again: nothing changed", "running", cfg.Version())
 		return nil
 	}
+	if err := a.notePrices(cfg); err != nil {
+		return err
+	}
 	// Health first: a route must be known before a request can choose it.
 	a.health.Configure(cfg)
 	a.memory.Set(cfg.Limits.Memory)

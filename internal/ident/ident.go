@@ -94,3 +94,17 @@ func (s *Source) draw(into []byte) {
 		panic(fmt.Sprintf("ident: reading randomness: %v", err))
 	}
 }
+
+// First is the smallest id that a Source can make at a moment or later, unless
+// its clock stepped back.
+func First(prefix string, at time.Time) string {
+	ms := max(at.UnixMilli(), 0)
+	out := append([]byte(prefix), '_')
+	for i := timeDigits - 1; i >= 0; i-- {
+		out = append(out, crockford[ms>>(5*i)&31])
+	}
+	for range randomDigits {
+		out = append(out, crockford[0])
+	}
+	return string(out)
+}

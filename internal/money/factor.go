@@ -40,3 +40,16 @@ func (f Factor) String() string {
 
 // MarshalJSON writes the factor as a string, like amounts.
 func (f Factor) MarshalJSON() ([]byte, error) { return json.Marshal(f.String()) }
+
+// UnmarshalJSON reads what MarshalJSON writes.
+func (f *Factor) UnmarshalJSON(b []byte) error {
+	var text string
+	if err := json.Unmarshal(b, &text); err != nil {
+		return err
+	}
+	read, err := ParseFactor(text)
+	if err == nil {
+		*f = read
+	}
+	return err
+}

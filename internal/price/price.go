@@ -47,15 +47,17 @@ var (
 // zero value is free of charge. Never changed after the configuration is read.
 type List struct {
 	// Input and Output are USD per million tokens.
-	Input, Output money.Nano
+	Input  money.Nano `json:"input"`
+	Output money.Nano `json:"output"`
 	// CachedInput and CacheWrite are USD per million tokens; nil costs as Input.
-	CachedInput, CacheWrite *money.Nano
+	CachedInput *money.Nano `json:"cached_input,omitempty"`
+	CacheWrite  *money.Nano `json:"cache_write,omitempty"`
 	// Request is USD per request.
-	Request money.Nano
+	Request money.Nano `json:"request"`
 	// Tools is USD per hosted call, by tool.
-	Tools map[string]money.Nano
+	Tools map[string]money.Nano `json:"tools,omitempty"`
 	// Tiers multiplies everything, the request price too, by service tier.
-	Tiers map[string]money.Factor
+	Tiers map[string]money.Factor `json:"tiers,omitempty"`
 }
 
 // Line is one row of a quote.

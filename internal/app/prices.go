@@ -1,0 +1,35 @@
+package app
+
+import (
+	"context"
+	"time"
+
+	"rubicon/internal/config"
+	"rubicon/internal/price"
+	"rubicon/internal/price/versions"
+)
+
+// openPrices writes the price lists of the configuration down, before anything
+// is charged by them.
+func (a *App) openPrices(ctx context.Context) error {
+	a.prices = versions.New(a.db, time.Now)
+	return a.prices.Note(ctx, pricesOf(a.Config()))
+}
+
+// noteTime bounds how long a reload waits for the database.
+const noteTime = 10 * time.Second
+
+// notePrices is the same for a new configuration, before it is in force.
+func (a *App) notePrices(cfg *config.Config) error {
+	ctx, done := context.WithTimeout(context.Background(), noteTime)
+	defer done()
+	return a.prices.Note(ctx, pricesOf(cfg))
+}
+
+func pricesOf(cfg *config.Config) []price.List {
+	lists := make([]price.List, len(cfg.Models))
+	for i := range cfg.Models {
+		lists[i] = cfg.Models[i].Price
+	}
+	return lists
+}
