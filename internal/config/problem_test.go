@@ -277,7 +277,7 @@ func FuzzParse(f *testing.F) {
 		if problems := c.Validate(); len(problems) != 0 {
 			t.Fatalf("a parsed configuration is not valid: %v", problems)
 		}
-		if c.Version() != c.Version() {
+		if version := c.Version(); version != c.Version() {
 			t.Fatal("the version is not stable")
 		}
 		c.Warnings()
