@@ -15,6 +15,7 @@ import (
 	"rubicon/internal/ledger"
 	"rubicon/internal/money"
 	"rubicon/internal/store"
+	"rubicon/internal/store/storetest"
 )
 
 // clock is a time that the test moves.
@@ -222,4 +223,49 @@ func TestSpendingVerified(t *testing.T) {
 			t.Errorf("%s: verify said %q", c.text, r.Differences)
 		}
 	}
+}
+
+// Two nodes on one database spend one budget.
+func TestBudgetOnTwoNodes(t *testing.T) {
+	if storetest.Kind() == storetest.SQLite {
+		t.Skip("one gateway runs on a file")
+	}
+	ctx := t.Context()
+	one, _ := dated(t, time.Now())
+	two, closeTwo, err := openAt(ctx, one.url)
+	must(t, err)
+	defer closeTwo()
+	b := &ledger.Budget{Amount: 35}
+	var mu sync.Mutex
+	var wg sync.WaitGroup
+	allowed := 0
+	for n := range 200 {
+		node := one
+		if n%2 == 0 {
+			node = two
+		}
+		wg.Go(func() {
+			id := fmt.Sprintf("req_%d", n)
+			err := node.spend(ctx, id, "key_1", 10, b)
+			var over *ledger.OverBudget
+			if errors.As(err, &over) {
+				return
+			}
+			if err == nil {
+				err = node.charge(ctx, id, "key_1", 5)
+			}
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			mu.Lock()
+			allowed++
+			mu.Unlock()
+		})
+	}
+	wg.Wait()
+	if allowed == 0 || allowed > 6 {
+		t.Errorf("%d requests of 5 were let through a budget of 35 that wants 10 free for each", allowed)
+	}
+	one.clean(t)
 }

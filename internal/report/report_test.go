@@ -16,7 +16,10 @@ import (
 	"rubicon/internal/meter"
 	"rubicon/internal/money"
 	"rubicon/internal/store"
+	"rubicon/internal/store/storetest"
 )
+
+func TestMain(m *testing.M) { storetest.Main(m) }
 
 // past is a ledger whose time the test sets.
 type past struct {
@@ -28,13 +31,8 @@ type past struct {
 
 func newPast(t *testing.T) *past {
 	t.Helper()
-	db, err := store.Open(t.Context(), "sqlite::memory:", store.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = db.Close() })
+	db := storetest.Open(t)
 	p := &past{t: t, db: db, now: time.Date(2026, 5, 1, 0, 0, 0, 0, time.UTC)}
-	p.must(db.Migrate(t.Context()))
 	clock := func() time.Time { return p.now }
 	p.Ledger = ledger.New(db, ident.New(rand.NewChaCha8([32]byte{1}), clock), clock)
 	for _, c := range []string{"cus_a", "cus_b"} {

@@ -9,19 +9,14 @@ import (
 
 	"rubicon/internal/money"
 	"rubicon/internal/price"
-	"rubicon/internal/store"
+	"rubicon/internal/store/storetest"
 )
+
+func TestMain(m *testing.M) { storetest.Main(m) }
 
 func TestBook(t *testing.T) {
 	ctx := t.Context()
-	db, err := store.Open(ctx, "sqlite::memory:", store.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = db.Close() })
-	if err := db.Migrate(ctx); err != nil {
-		t.Fatal(err)
-	}
+	db := storetest.Open(t)
 	now := time.Date(2026, 7, 30, 12, 0, 0, 0, time.UTC)
 	b := New(db, func() time.Time { return now })
 	cached, half := money.Nano(125), mustFactor(t, "0.5")
