@@ -149,10 +149,13 @@ func (a *App) open(ctx context.Context) (err error) {
 		return err
 	}
 	a.upstream = upstream.New(a.opts.Dial, "rubicon/"+a.opts.Version)
+	if err := a.openPrices(ctx); err != nil {
+		return err
+	}
 	if err := a.recover(ctx); err != nil {
 		return fmt.Errorf("resolving what the last run left open: %w", err)
 	}
-	if err := errors.Join(a.openRepeats(ctx), a.openPrices(ctx)); err != nil {
+	if err := a.openRepeats(ctx); err != nil {
 		return err
 	}
 	a.memory = pressure.NewMemory()
@@ -165,11 +168,13 @@ func (a *App) open(ctx context.Context) (err error) {
 // recover resolves the requests that a crash interrupted.
 func (a *App) recover(ctx context.Context) error {
 	cfg := a.Config()
-	prices := func(model string) (price.List, bool) {
-		if m := cfg.Model(model); m != nil {
-			return m.Price, true
-		}
-		return price.List{}, false
+	lists, err := a.prices.All(ctx)
+	if err != nil {
+		return err
+	}
+	prices := func(version string) (price.List, bool) {
+		list, known := lists[version]
+		return list, known
 	}
 	costs := func(channel, model string) (price.List, bool) {
 		m := cfg.Model(model)

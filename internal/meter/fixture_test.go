@@ -131,7 +131,7 @@ func (f *fixture) costsOf(id string) (paid, absorbed money.Nano) {
 
 func (f *fixture) recover() int {
 	f.t.Helper()
-	priceOf := func(name string) (price.List, bool) { return prices, name == model }
+	priceOf := func(version string) (price.List, bool) { return prices, version != "gone" }
 	costOf := func(channel, name string) (price.List, bool) { return costs, channel == "ch" && name == model }
 	n, err := f.Recover(context.Background(), priceOf, costOf, slog.New(slog.DiscardHandler))
 	if err != nil {

@@ -23,9 +23,10 @@ import (
 // released. It must run before requests are served; running it again does
 // nothing.
 //
-// prices and costs are those in force now: lists are not kept on record. A
-// request whose model is gone is released, because nobody can say its price.
-func (b *Books) Recover(ctx context.Context, prices func(model string) (price.List, bool),
+// prices finds the list of a version, under which the request began; costs are
+// those in force now, since they have no versions. A request whose list nobody
+// knows is released, because nobody can say its price.
+func (b *Books) Recover(ctx context.Context, prices func(version string) (price.List, bool),
 	costs func(channel, publicModel string) (price.List, bool), log *slog.Logger) (resolved int, err error) {
 	running, err := b.journal.Running(ctx)
 	if err != nil {
@@ -74,7 +75,7 @@ type wreck struct {
 	journal.Running
 	hold   ledger.OpenHold
 	held   bool // there is a hold, and it is open
-	prices func(model string) (price.List, bool)
+	prices func(version string) (price.List, bool)
 	costs  func(channel, publicModel string) (price.List, bool)
 }
 
@@ -115,7 +116,7 @@ func (w wreck) billing() Case {
 	_ = json.Unmarshal(w.Record.Billing, &billing) // of another version, or none: nothing is charged
 	c := Case{Request: w.Record.RequestID, Customer: w.Record.Customer, Model: w.Record.PublicModel, Held: w.hold.Amount,
 		InputEstimate: billing.InputEstimate, BytesPerToken: billing.BytesPerToken, Free: billing.Free || !w.held}
-	list, priced := w.prices(c.Model)
+	list, priced := w.prices(w.Record.PriceVersion)
 	c.Price = list
 	if priced && w.delivered() {
 		c.Ended = OutputThenCut

@@ -45,7 +45,7 @@ func TestRecover(t *testing.T) {
 	before.mustBegin("req_undispatched")
 	before.mustBegin("req_capped", func(o *meter.Opening) { o.Held = 1_000_001 })
 	before.progressed("req_capped", 1, 20, &second)
-	before.mustBegin("req_gone", func(o *meter.Opening) { o.Record.PublicModel = "gone" })
+	before.mustBegin("req_gone", func(o *meter.Opening) { o.Record.PublicModel, o.Record.PriceVersion = "gone", "gone" })
 	before.progressed("req_gone", 1, 20, &second)
 	before.mustBegin("req_free", func(o *meter.Opening) { o.Free, o.Held = true, 0 })
 	err := before.db.Write(t.Context(), func(tx *store.Tx) error {

@@ -14,6 +14,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"time"
 
 	"rubicon/internal/price"
@@ -108,6 +109,16 @@ func (b *Book) List(ctx context.Context, limit int) ([]PriceList, error) {
 		return nil, fmt.Errorf("listing price lists: %w", err)
 	}
 	return list, nil
+}
+
+// All gives every list by its version.
+func (b *Book) All(ctx context.Context) (map[string]price.List, error) {
+	all, err := b.List(ctx, math.MaxInt32)
+	lists := make(map[string]price.List, len(all))
+	for _, l := range all {
+		lists[l.Version] = l.List
+	}
+	return lists, err
 }
 
 func (e *PriceList) fill(text string, at int64) error {

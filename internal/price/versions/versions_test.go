@@ -49,6 +49,9 @@ func TestBook(t *testing.T) {
 	if _, err := b.Get(ctx, "none"); !errors.Is(err, ErrNotFound) {
 		t.Errorf("an unknown version: %v", err)
 	}
+	if lists, err := b.All(ctx); err != nil || len(lists) != 3 || lists[raised.Version()].Output != 3 {
+		t.Errorf("%+v, %v", lists, err)
+	}
 	if err := b.Note(ctx, nil); err != nil {
 		t.Error(err)
 	}
