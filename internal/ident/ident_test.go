@@ -139,3 +139,19 @@ func TestNoRandomnessNoID(t *testing.T) {
 	}()
 	New(bytes.NewReader(nil), time.Now).ID("x")
 }
+
+func TestFirst(t *testing.T) {
+	at := time.Date(2026, 7, 30, 12, 0, 0, 0, time.UTC)
+	now := at.Add(-time.Millisecond)
+	s := New(rand.Reader, func() time.Time { return now })
+	before := s.ID("tx")
+	now = at
+	after := s.ID("tx")
+	first := First("tx", at)
+	if !(before < first && first <= after) || len(first) != len(after) {
+		t.Errorf("%s, %s, %s", before, first, after)
+	}
+	if First("tx", time.Time{}) >= before {
+		t.Error("a moment before all")
+	}
+}
