@@ -23,7 +23,9 @@ import (
 
 	"rubicon/internal/account"
 	"rubicon/internal/alert"
+	"rubicon/internal/cluster"
 	"rubicon/internal/config"
+	"rubicon/internal/fault"
 	"rubicon/internal/health"
 	"rubicon/internal/health/keep"
 	"rubicon/internal/httpapi"
@@ -34,9 +36,9 @@ import (
 	"rubicon/internal/limit"
 	"rubicon/internal/meter"
 	"rubicon/internal/pressure"
-	"rubicon/internal/price"
 	"rubicon/internal/price/versions"
 	"rubicon/internal/route"
+	"rubicon/internal/spool"
 	"rubicon/internal/state"
 	"rubicon/internal/store"
 	"rubicon/internal/telemetry"
@@ -73,6 +75,8 @@ type App struct {
 	ledger   *ledger.Ledger
 	journal  *journal.Journal
 	states   *state.States
+	node     *cluster.Node
+	spool    *spool.Spool
 	books    *meter.Books
 	health   *health.Registry
 	keeper   *keep.Keeper
@@ -129,7 +133,7 @@ func (o Options) withDefaults() Options {
 
 func (a *App) open(ctx context.Context) (err error) {
 	cfg := a.Config()
-	a.db, err = store.Open(ctx, cfg.Store.URL.Reveal(), store.Options{Sync: cfg.Store.Sync})
+	a.db, err = store.Open(ctx, cfg.Store.URL.Reveal(), store.Options{Sync: cfg.Store.Sync, Exclusive: true})
 	if err != nil {
 		return fmt.Errorf("opening the database; check store.url: %w", err)
 	}
@@ -152,44 +156,15 @@ func (a *App) open(ctx context.Context) (err error) {
 	if err := a.openPrices(ctx); err != nil {
 		return err
 	}
-	if err := a.recover(ctx); err != nil {
-		return fmt.Errorf("resolving what the last run left open: %w", err)
-	}
-	if err := a.openRepeats(ctx); err != nil {
+	a.repeats = a.newRepeats()
+	if err := a.join(ctx); err != nil {
 		return err
 	}
 	a.memory = pressure.NewMemory()
 	a.memory.Set(cfg.Limits.Memory)
 	a.engine = &turn.Engine{Overloaded: a.memory.Over, Config: a.Config, Health: a.health, Upstream: a.upstream, Books: a.books, States: a.states,
-		Learner: meter.NewLearner(), Limits: limit.New(limit.Options{}), Choose: a.opts.Choose, Random: a.opts.Random, Observe: a.metrics, Log: a.log, Node: node}
+		Learner: meter.NewLearner(), Limits: limit.New(limit.Options{}), Choose: a.opts.Choose, Random: a.opts.Random, Observe: a.metrics, Log: a.log, Node: a.node.ID}
 	return a.listen()
-}
-
-// recover resolves the requests that a crash interrupted.
-func (a *App) recover(ctx context.Context) error {
-	cfg := a.Config()
-	lists, err := a.prices.All(ctx)
-	if err != nil {
-		return err
-	}
-	prices := func(version string) (price.List, bool) {
-		list, known := lists[version]
-		return list, known
-	}
-	costs := func(channel, model string) (price.List, bool) {
-		m := cfg.Model(model)
-		for i := 0; m != nil && i < len(m.Channels); i++ {
-			if m.Channels[i].Channel.Name == channel {
-				return m.Channels[i].Cost, true
-			}
-		}
-		return price.List{}, false
-	}
-	n, err := a.books.Recover(ctx, prices, costs, a.log)
-	if n > 0 {
-		a.log.Warn("resolved requests that the last run left open", "requests", n)
-	}
-	return err
 }
 
 // listen opens both listeners and builds their servers.
@@ -212,7 +187,7 @@ func (a *App) listen() (err error) {
 	a.connections = cancel
 	a.sockets = a.socketHandler(ids)
 	handler := httpapi.New(httpapi.Deps{Config: a.Config, Engine: a.engine, Accounts: a.accounts, Ledger: a.ledger, Journal: a.journal,
-		States: a.states, DB: a.db, Upstream: a.upstream, Idempotency: a.repeats, IDs: ids, Log: a.log, Ready: a.isReady,
+		States: a.states, DB: a.db, Upstream: a.upstream, Idempotency: a.repeats, IDs: ids, Log: a.log, Ready: a.isReady, Waiting: func() int { n, _ := a.books.Waiting(); return n },
 		Version: func() string { return a.Config().Version() }, Socket: a.sockets}, surfaces())
 	a.clientHTTP = &http.Server{Handler: handler, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
 		BaseContext: func(net.Listener) context.Context { return base }, ConnContext: a.conns.Mark, ErrorLog: slog.NewLogLogger(a.log.Handler(), slog.LevelDebug)}
@@ -231,12 +206,24 @@ func (a *App) ClientAddr() string { return a.client.Addr().String() }
 // AdminAddr is where operators connect.
 func (a *App) AdminAddr() string { return a.admin.Addr().String() }
 
-func (a *App) isReady() error {
+// isReady tells what keeps new requests from being served, if anything.
+func (a *App) isReady(ctx context.Context) *fault.Error {
 	if a.draining.Load() {
-		return turn.ErrShutdown
+		return fault.New(fault.ShuttingDown, turn.ErrShutdown.Error())
+	}
+	if a.books.Away() {
+		return fault.New(fault.StoreUnavailable, "")
+	}
+	ctx, done := context.WithTimeout(ctx, probeTime)
+	defer done()
+	if err := a.db.Ping(ctx); err != nil {
+		return fault.New(fault.StoreUnavailable, "").WithCause(err)
 	}
 	return nil
 }
+
+// probeTime bounds what readiness waits for the database.
+const probeTime = 2 * time.Second
 
 // Run serves until ctx ends, then lets running requests finish within
 // timers.shutdown_grace. Everything is closed when it returns.
@@ -252,6 +239,8 @@ func (a *App) Run(ctx context.Context) error {
 		})
 	}
 	start("progress", func() error { return a.books.Run(background) })
+	start("nodes", func() error { return a.node.Run(background) })
+	start("changes of accounts", func() error { return a.followAccounts(background) })
 	start("alerts", func() error { return a.alerts.Run(background) })
 	start("keeping health", func() error { return a.keeper.Run(background) })
 	start("credential re-checks", func() error { return a.health.RunRechecks(background, a.recheck) })
@@ -270,6 +259,7 @@ func (a *App) Run(ctx context.Context) error {
 	a.shutdown()
 	stop()
 	wg.Wait()
+	a.leave()
 	return errors.Join(err, a.Close())
 }
 
@@ -331,6 +321,9 @@ func (a *App) Close() error {
 	}
 	if a.upstream != nil {
 		a.upstream.Close()
+	}
+	if a.spool != nil {
+		errs = append(errs, a.spool.Close())
 	}
 	if a.db != nil {
 		errs = append(errs, a.db.Close())

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"os"
 	"slices"
 
 	"rubicon/internal/alert"
@@ -14,8 +15,18 @@ import (
 	"rubicon/internal/upstream"
 )
 
-// node names this process in the database.
-const node = "local"
+// healthName is under which name this gateway keeps its health: the same after
+// a restart, and another one for each of several that share a database.
+func (a *App) healthName() string {
+	if !a.db.Shared() {
+		return "local"
+	}
+	host, err := os.Hostname()
+	if err != nil {
+		host = "unknown"
+	}
+	return host + " " + a.Config().Listen
+}
 
 // openHealth makes the registry and gives it back what the last run knew.
 func (a *App) openHealth(ctx context.Context, ids *ident.Source) (err error) {
@@ -25,7 +36,7 @@ func (a *App) openHealth(ctx context.Context, ids *ident.Source) (err error) {
 		return err
 	}
 	a.health = health.New(health.Options{Notify: a.heard})
-	a.keeper = keep.New(a.db, a.health, node, a.log)
+	a.keeper = keep.New(a.db, a.health, a.healthName(), a.log)
 	a.health.Configure(a.Config())
 	if err := a.keeper.Load(ctx); err != nil {
 		return fmt.Errorf("taking over the health of the last run: %w", err)

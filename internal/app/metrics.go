@@ -21,6 +21,7 @@ func (a *App) newMetrics() *telemetry.Metrics {
 			defer done()
 			return a.alerts.Pending(ctx)
 		},
+		Backlog: func() (int, time.Time) { return a.books.Waiting() },
 	})
 	m.Configured(a.Config().Version(), time.Now(), false)
 	return m

@@ -1,7 +1,6 @@
 package app
 
 import (
-	"context"
 	"time"
 
 	"rubicon/internal/config"
@@ -9,13 +8,11 @@ import (
 	"rubicon/internal/turn"
 )
 
-// openRepeats makes the keeper of repeated requests, and frees what the last
-// run left. It comes after the money was resolved.
-func (a *App) openRepeats(ctx context.Context) error {
-	a.repeats = idempotency.New(idempotency.Options{DB: a.db, Node: node, Now: time.Now, Log: a.log,
+// newRepeats makes the keeper of repeated requests.
+func (a *App) newRepeats() *idempotency.Keeper {
+	return idempotency.New(idempotency.Options{DB: a.db, Node: func() string { return a.node.ID() }, Now: time.Now, Log: a.log,
 		WriteLimit: func() time.Duration { return a.Config().Timers.Write },
 		Linger:     a.linger})
-	return a.repeats.Free(ctx, node)
 }
 
 // linger is how long a request goes on whose clients have all left.

@@ -95,7 +95,7 @@ type Store struct {
 	Sync  string // SyncProcess or SyncFull
 	Lease time.Duration
 	// Spool is the folder for settlements that wait for the database; "":
-	// beside the SQLite file, or rubicon-spool where the process runs.
+	// beside the SQLite file, or where the process runs.
 	Spool string
 }
 

@@ -44,7 +44,9 @@ type Deps struct {
 	Upstream *upstream.Client
 	IDs      *ident.Source
 	Log      *slog.Logger
-	Ready    func() error // nil: ready
+	Ready    func(ctx context.Context) *fault.Error // nil: ready
+	// Waiting is how many ends of requests wait for the database; nil: not shown.
+	Waiting func() int
 	// Idempotency knows repeated requests; nil: Idempotency-Key is ignored.
 	Idempotency *idempotency.Keeper
 	// Version names the configuration that runs; nil: not shown.
@@ -143,16 +145,21 @@ func (a *api) healthz(w http.ResponseWriter, _ *http.Request) {
 
 func (a *api) readyz(w http.ResponseWriter, r *http.Request) {
 	if a.Ready != nil {
-		if err := a.Ready(); err != nil {
-			a.fail(w, r, fault.New(fault.ShuttingDown, err.Error()))
+		if f := a.Ready(r.Context()); f != nil {
+			a.fail(w, r, f)
 			return
 		}
 	}
-	if a.Version == nil {
-		writeJSON(w, http.StatusOK, []byte(`{"status":"ready"}`))
-		return
+	body := []byte(`{"status":"ready"`)
+	if a.Version != nil {
+		body = fmt.Appendf(body, `,"config":%q`, a.Version())
 	}
-	writeJSON(w, http.StatusOK, fmt.Appendf(nil, `{"status":"ready","config":%q}`, a.Version()))
+	if a.Waiting != nil {
+		if n := a.Waiting(); n > 0 {
+			body = fmt.Appendf(body, `,"settlements_waiting":%d`, n)
+		}
+	}
+	writeJSON(w, http.StatusOK, append(body, '}'))
 }
 
 // root answers the probes that some clients send before their first request.

@@ -35,12 +35,12 @@ type answer struct {
 // gives what stands there.
 func (k *Keeper) claim(ctx context.Context, c Call) (*answer, error) {
 	found, err := k.claimOnce(ctx, c)
-	if err != nil || found == nil || found.state != stateRunning || found.node != k.Node {
+	if err != nil || found == nil || found.state != stateRunning || found.node != k.Node() {
 		return found, err
 	}
 	// This node runs nothing under the key, or it would have been joined: the
 	// end of an earlier request could not be written.
-	if err := k.free(ctx, oneKey, k.Node, c.Customer, c.Key); err != nil {
+	if err := k.free(ctx, oneKey, k.Node(), c.Customer, c.Key); err != nil {
 		return nil, err
 	}
 	return k.claimOnce(ctx, c)
@@ -51,11 +51,11 @@ func (k *Keeper) claimOnce(ctx context.Context, c Call) (found *answer, err erro
 	expires := now.Add(keep).UnixMilli()
 	err = k.DB.Write(ctx, func(tx *store.Tx) error {
 		found = nil
-		n, err := tx.Exec(insertClaim, c.Customer, c.Key, c.Digest[:], c.RequestID, k.Node, expires)
+		n, err := tx.Exec(insertClaim, c.Customer, c.Key, c.Digest[:], c.RequestID, k.Node(), expires)
 		if err != nil || n > 0 {
 			return err
 		}
-		n, err = tx.Exec(renewClaim, c.Digest[:], c.RequestID, k.Node, expires, c.Customer, c.Key, now.UnixMilli())
+		n, err = tx.Exec(renewClaim, c.Digest[:], c.RequestID, k.Node(), expires, c.Customer, c.Key, now.UnixMilli())
 		if err != nil || n > 0 {
 			return err
 		}
@@ -116,6 +116,22 @@ func (k *Keeper) finish(ctx context.Context, c Call, a *answer) error {
 // charged is not run again: its answer counts as not kept. The money of the
 // node's requests must have been resolved before.
 func (k *Keeper) Free(ctx context.Context, node string) error { return k.free(ctx, "", node) }
+
+// Nodes lists the nodes that keys of running requests name.
+func (k *Keeper) Nodes(ctx context.Context) (nodes []string, err error) {
+	err = k.DB.Read(ctx, func(q *store.Query) error {
+		return q.Each(selectNodes, nil, func(row store.Rows) error {
+			var node string
+			err := row.Scan(&node)
+			nodes = append(nodes, node)
+			return err
+		})
+	})
+	if err != nil {
+		return nil, fmt.Errorf("listing the nodes of idempotency keys: %w", err)
+	}
+	return nodes, nil
+}
 
 func (k *Keeper) free(ctx context.Context, where string, args ...any) error {
 	err := k.DB.Write(ctx, func(tx *store.Tx) error {

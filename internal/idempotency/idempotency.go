@@ -45,7 +45,7 @@ const (
 // Options are what a Keeper is made of.
 type Options struct {
 	DB   *store.DB
-	Node string // this process, in the database
+	Node func() string // this process, in the database
 	Now  func() time.Time
 	// WriteLimit is how long a client may take nothing before it is cut.
 	WriteLimit func() time.Duration

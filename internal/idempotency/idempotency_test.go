@@ -37,7 +37,7 @@ func start(t *testing.T) *gateway {
 	db := storetest.Open(t)
 	g := &gateway{t: t}
 	g.now.Store(time.Date(2026, 7, 30, 12, 0, 0, 0, time.UTC).UnixNano())
-	g.Keeper = New(Options{DB: db, Node: "here", Log: slog.New(slog.DiscardHandler),
+	g.Keeper = New(Options{DB: db, Node: func() string { return "here" }, Log: slog.New(slog.DiscardHandler),
 		Now:        func() time.Time { return time.Unix(0, g.now.Load()) },
 		WriteLimit: func() time.Duration { return 10 * time.Second },
 		Linger:     func() time.Duration { return time.Duration(g.linger.Load()) }})

@@ -119,6 +119,31 @@ func runningRecords(q *store.Query, rest string, args []any) ([]Record, error) {
 	return list, err
 }
 
+// RunningOn lists the unfinished requests of a node, oldest first.
+func (j *Journal) RunningOn(q *store.Query, node string) ([]Running, error) {
+	list, err := runningRequests(q, " WHERE node = ? ORDER BY started_at, request_id", []any{node})
+	if err != nil {
+		return nil, fmt.Errorf("listing the requests of node %s: %w", node, err)
+	}
+	return list, nil
+}
+
+// Nodes lists the nodes that unfinished requests name.
+func (j *Journal) Nodes(ctx context.Context) (nodes []string, err error) {
+	err = j.db.Read(ctx, func(q *store.Query) error {
+		return q.Each(selectNodes, nil, func(row store.Rows) error {
+			var node string
+			err := row.Scan(&node)
+			nodes = append(nodes, node)
+			return err
+		})
+	})
+	if err != nil {
+		return nil, fmt.Errorf("listing the nodes of running requests: %w", err)
+	}
+	return nodes, nil
+}
+
 // Running lists the unfinished requests, oldest first.
 func (j *Journal) Running(ctx context.Context) (list []Running, err error) {
 	err = j.db.Read(ctx, func(q *store.Query) (err error) {

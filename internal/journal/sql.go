@@ -14,6 +14,8 @@ const (
 
 	selectRunning = `SELECT ` + runningColumns + `, output_events, delivered_bytes, note, noted_at FROM running_requests`
 
+	selectNodes = `SELECT DISTINCT node FROM running_requests`
+
 	page = ` ORDER BY started_at DESC, request_id DESC LIMIT ?`
 
 	updateProgress = `UPDATE running_requests SET output_events = ?, delivered_bytes = ?, note = ?, noted_at = ?

@@ -26,23 +26,9 @@ func (l *Ledger) TopUp(ctx context.Context, a TopUpArgs) (Transaction, error) {
 		special: special{reason: a.Reason, actor: a.Actor, idempotencyKey: a.IdempotencyKey},
 	}
 	if a.IdempotencyKey != "" {
-		body := sha256.Sum256([]byte(a.Amount.String() + "\n" + a.Reason))
-		e.idempotencyBody = hex.EncodeToString(body[:])
+		e.idempotencyBody = bodyOf(a.Amount, a.Reason)
 	}
-	var done Transaction
-	credit := func() error {
-		return l.db.Write(ctx, func(tx *store.Tx) (err error) {
-			if done, err = earlier(tx, e); err != nil || done.ID != "" {
-				return err
-			}
-			done, err = l.post(tx, e)
-			return err
-		}, Expect(a.Customer, ""))
-	}
-	err := credit()
-	if errors.Is(err, store.ErrConflict) && a.IdempotencyKey != "" {
-		err = credit() // another node was quicker with the same key
-	}
+	done, err := l.correct(ctx, e)
 	if err != nil {
 		return Transaction{}, fmt.Errorf("crediting %s: %w", a.Customer, err)
 	}
@@ -76,19 +62,42 @@ func (l *Ledger) Adjust(ctx context.Context, a AdjustArgs) (Transaction, error) 
 		return Transaction{}, err
 	}
 	e := entry{
-		kind: KindAdjust, customer: a.Customer, amount: a.Amount, model: a.Model,
+		kind: KindAdjust, request: a.Request, customer: a.Customer, amount: a.Amount, model: a.Model,
 		postings: adjustPostings(a.Customer, a.Model, a.Amount),
-		special:  special{reason: a.Reason, actor: a.Actor},
+		special:  special{reason: a.Reason, actor: a.Actor, idempotencyKey: a.IdempotencyKey},
 	}
-	var done Transaction
-	err := l.db.Write(ctx, func(tx *store.Tx) (err error) {
-		done, err = l.post(tx, e)
-		return err
-	}, Expect(a.Customer, ""))
+	if a.IdempotencyKey != "" {
+		e.idempotencyBody = bodyOf(a.Amount, a.Reason)
+	}
+	done, err := l.correct(ctx, e)
 	if err != nil {
 		return Transaction{}, fmt.Errorf("adjusting %s: %w", a.Customer, err)
 	}
 	return done, nil
+}
+
+// correct posts what moves a balance by hand; the same idempotency key once.
+func (l *Ledger) correct(ctx context.Context, e entry) (done Transaction, err error) {
+	post := func() error {
+		return l.db.Write(ctx, func(tx *store.Tx) (err error) {
+			if done, err = earlier(tx, e); err != nil || done.ID != "" {
+				return err
+			}
+			done, err = l.post(tx, e)
+			return err
+		}, Expect(e.customer, ""))
+	}
+	err = post()
+	if errors.Is(err, store.ErrConflict) && e.idempotencyKey != "" {
+		err = post() // another node was quicker with the same key
+	}
+	return done, err
+}
+
+// bodyOf is what must not differ under one idempotency key.
+func bodyOf(amount money.Nano, reason string) string {
+	body := sha256.Sum256([]byte(amount.String() + "\n" + reason))
+	return hex.EncodeToString(body[:])
 }
 
 // checkCorrection wants what everything done by hand must carry.

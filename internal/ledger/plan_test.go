@@ -17,7 +17,7 @@ func TestQueriesUseTheirIndexes(t *testing.T) {
 		filter  Filter
 		indexes []string
 	}{
-		"of a request":            {Filter{RequestID: "r"}, []string{"one_hold", "one_resolution", "one_cost", "reversals_by_request"}},
+		"of a request":            {Filter{RequestID: "r"}, []string{"one_hold", "one_resolution", "one_cost", "adjusts_by_request", "reversals_by_request"}},
 		"the settle of a request": {Filter{RequestID: "r", Kind: KindSettle}, []string{"one_resolution"}},
 		"of a customer":           {Filter{Customer: "c"}, []string{"transactions_by_customer (customer=?)"}},
 		"of a customer, page 2":   {Filter{Customer: "c", Cursor: "x"}, []string{"transactions_by_customer (customer=? AND id<?)"}},

@@ -77,7 +77,7 @@ func (f Filter) where() (string, []any, error) {
 	terms, args := []string{"1 = 1"}, []any{}
 	if f.RequestID != "" {
 		terms = append(terms, ofRequest)
-		args = append(args, f.RequestID, f.RequestID, f.RequestID, f.RequestID)
+		args = append(args, f.RequestID, f.RequestID, f.RequestID, f.RequestID, f.RequestID)
 	}
 	if f.Customer != "" {
 		terms, args = append(terms, "customer = ?"), append(args, f.Customer)
@@ -134,24 +134,44 @@ func readTransactions(r reader, where string, args []any) ([]stored, error) {
 }
 
 // OpenHolds lists the holds to be resolved, oldest first.
-func (l *Ledger) OpenHolds(ctx context.Context) ([]OpenHold, error) {
-	var list []OpenHold
-	err := l.db.Read(ctx, func(q *store.Query) error {
-		return q.Each(listOpenHolds, nil, func(row store.Rows) error {
-			var (
-				h  OpenHold
-				at int64
-			)
-			if err := row.Scan(&h.Request, &h.Customer, &h.Model, &h.Amount, &at); err != nil {
-				return err
-			}
-			h.At = time.UnixMilli(at).UTC()
-			list = append(list, h)
-			return nil
-		})
+func (l *Ledger) OpenHolds(ctx context.Context) (list []OpenHold, err error) {
+	err = l.db.Read(ctx, func(q *store.Query) (err error) {
+		list, err = l.OpenHoldsIn(q)
+		return err
+	})
+	return list, err
+}
+
+// OpenHoldsIn is OpenHolds within a reading of more.
+func (l *Ledger) OpenHoldsIn(q *store.Query) (list []OpenHold, err error) {
+	err = q.Each(listOpenHolds, nil, func(row store.Rows) error {
+		var (
+			h  OpenHold
+			at int64
+		)
+		if err := row.Scan(&h.Request, &h.Customer, &h.Model, &h.Amount, &at); err != nil {
+			return err
+		}
+		h.At = time.UnixMilli(at).UTC()
+		list = append(list, h)
+		return nil
 	})
 	if err != nil {
 		return nil, fmt.Errorf("listing open holds: %w", err)
 	}
 	return list, nil
+}
+
+// StrayHolds lists the requests whose hold is open and that nobody runs.
+func (l *Ledger) StrayHolds(q *store.Query) (requests []string, err error) {
+	err = q.Each(listStrayHolds, nil, func(row store.Rows) error {
+		var request string
+		err := row.Scan(&request)
+		requests = append(requests, request)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("listing stray holds: %w", err)
+	}
+	return requests, nil
 }

@@ -30,7 +30,13 @@ const (
 		SELECT id FROM transactions WHERE request_id = ? AND kind = 'hold'
 		UNION ALL SELECT id FROM transactions WHERE request_id = ? AND kind IN ('settle', 'release')
 		UNION ALL SELECT id FROM transactions WHERE request_id = ? AND kind = 'cost'
+		UNION ALL SELECT id FROM transactions WHERE request_id = ? AND kind = 'adjust' AND request_id <> ''
 		UNION ALL SELECT id FROM transactions WHERE request_id = ? AND kind = 'reverse')`
+
+	// Nobody runs what they are for: hold and running request are written
+	// together and end together.
+	listStrayHolds = `SELECT request_id FROM open_holds x WHERE NOT EXISTS (
+		SELECT 1 FROM running_requests r WHERE r.request_id = x.request_id) ORDER BY request_id`
 )
 
 // The statements that are sent for many requests at once. Those that every

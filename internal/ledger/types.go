@@ -130,6 +130,9 @@ type AdjustArgs struct {
 	Amount        money.Nano
 	Reason, Actor string
 	Model         string
+	Request       string // what was learned of a request too late; else empty
+	// IdempotencyKey: the same key gives the same transaction again.
+	IdempotencyKey string
 }
 
 // Balance is what a customer can spend and what is reserved.

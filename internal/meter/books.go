@@ -4,11 +4,15 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"log/slog"
+	"sync/atomic"
 	"time"
 
+	"rubicon/internal/cluster"
 	"rubicon/internal/journal"
 	"rubicon/internal/ledger"
 	"rubicon/internal/money"
+	"rubicon/internal/spool"
 	"rubicon/internal/state"
 	"rubicon/internal/store"
 )
@@ -20,8 +24,13 @@ type Books struct {
 	journal *journal.Journal
 	state   *state.States
 	now     func() time.Time
+	log     *slog.Logger
 	board   board
 	watch   Watcher
+	node    *cluster.Node // nil: the database is this process's alone
+	queue   *spool.Spool  // of what the database cannot be told; nil: nothing waits
+	told    func(waiting int, since time.Time)
+	away    atomic.Bool // the last word of the database was that it is away
 }
 
 // Watcher is told of every operation that a request waits for: hold, settle,
@@ -57,8 +66,12 @@ func operation(free bool, withMoney string) string {
 
 // NewBooks joins the packages that own the tables.
 func NewBooks(db *store.DB, l *ledger.Ledger, j *journal.Journal, s *state.States, now func() time.Time) *Books {
-	return &Books{db: db, ledger: l, journal: j, state: s, now: now}
+	return &Books{db: db, ledger: l, journal: j, state: s, now: now, log: slog.New(slog.DiscardHandler)}
 }
+
+// Join makes every request that Open begins one of this node's, before anything
+// is written.
+func (b *Books) Join(n *cluster.Node) { b.node = n }
 
 // Opening is a request before its first attempt.
 type Opening struct {
@@ -77,10 +90,39 @@ type Billing struct {
 	Free          bool       `json:"free,omitempty"`
 }
 
+// waitTime bounds how long a request waits for its turn with the writer.
+const waitTime = 5 * time.Second
+
 // Open makes the charge hold and begins the record; both are durable when it
-// returns. It refuses with *ledger.Insufficient or *ledger.OverBudget.
+// returns. It refuses with *ledger.Insufficient or *ledger.OverBudget. When the
+// database is away, it does not wait for long.
 func (b *Books) Open(ctx context.Context, o Opening) (err error) {
 	defer b.watched(operation(o.Free, "hold"), b.now(), &err)
+	ctx, done := context.WithTimeout(ctx, waitTime)
+	defer done()
+	for try := 0; ; try++ {
+		if b.node != nil {
+			o.Record.Node = b.node.ID()
+		}
+		err = b.open(ctx, o)
+		b.heard(err)
+		if try > 0 || !errors.Is(err, cluster.ErrBuried) {
+			break
+		}
+		if err := b.node.Rejoin(ctx, o.Record.Node); err != nil {
+			return err
+		}
+	}
+	if errors.Is(err, store.ErrUncertain) {
+		// The hold may stand, and nobody will run what it is for.
+		r := o.Record
+		r.Outcome = journal.OutcomeRejected
+		b.later(entry{Void: true, Closing: Closing{Record: r, Free: o.Free, Reason: voidReason}}, err)
+	}
+	return err
+}
+
+func (b *Books) open(ctx context.Context, o Opening) error {
 	o.Billing.Held, o.Billing.Free = o.Held, o.Free
 	raw, err := json.Marshal(o.Billing)
 	if err != nil {
@@ -92,7 +134,17 @@ func (b *Books) Open(ctx context.Context, o Opening) (err error) {
 	if err != nil {
 		return err
 	}
+	fenced := b.node != nil && b.db.Shared()
+	announce := []func(*store.Tx){ledger.Expect(o.Record.Customer, "")}
+	if fenced {
+		announce = append(announce, cluster.Expect(o.Record.Node))
+	}
 	return b.db.Write(ctx, func(tx *store.Tx) error {
+		if fenced {
+			if err := cluster.Check(tx, o.Record.Node); err != nil {
+				return err
+			}
+		}
 		if !o.Free {
 			if err := b.ledger.Hold(tx, ledger.HoldArgs{Request: o.Record.RequestID, Customer: o.Record.Customer,
 				Model: o.Record.PublicModel, Amount: o.Held, Key: o.Record.Key, Budget: o.Budget}); err != nil {
@@ -100,7 +152,7 @@ func (b *Books) Open(ctx context.Context, o Opening) (err error) {
 			}
 		}
 		return record.Begin(tx)
-	})
+	}, announce...)
 }
 
 // Available is what a customer can spend at this moment.
@@ -109,10 +161,12 @@ func (b *Books) Available(ctx context.Context, customer string) (money.Nano, err
 	return balance.Available, err
 }
 
-// Reject records a request that was refused before its first attempt.
+// Reject records a request that was refused before its first attempt, or puts
+// that into the queue.
 func (b *Books) Reject(ctx context.Context, r journal.Record) (err error) {
 	defer b.watched("reject", b.now(), &err)
-	return b.db.Write(ctx, func(tx *store.Tx) error { return b.journal.Reject(tx, r) })
+	r.Outcome = journal.OutcomeRejected
+	return b.end(ctx, Closing{Record: r, Free: true})
 }
 
 // Closing is a request at its end.
@@ -125,14 +179,34 @@ type Closing struct {
 }
 
 // Close settles or releases the hold, books the costs, writes the final record
-// and remembers the answer's ids, in one transaction; it is durable when it
-// returns.
+// and remembers the answer's ids, in one transaction. When it returns, that is
+// durable, or stands durably in the queue of what the database must be told.
 func (b *Books) Close(ctx context.Context, c Closing) (err error) {
 	ends := "release"
 	if c.Bill.Charged {
 		ends = "settle"
 	}
 	defer b.watched(operation(c.Free, ends), b.now(), &err)
+	return b.end(ctx, c)
+}
+
+// end closes a request or queues that.
+func (b *Books) end(ctx context.Context, c Closing) error {
+	ctx, done := context.WithTimeout(ctx, waitTime)
+	defer done()
+	err := b.close(ctx, c)
+	b.heard(err)
+	if errors.Is(err, ledger.ErrResolved) {
+		err = b.late(ctx, c, err)
+	}
+	if err == nil || refused(err) || b.queue == nil {
+		return err
+	}
+	return b.later(entry{Closing: c}, err)
+}
+
+// close is the transaction.
+func (b *Books) close(ctx context.Context, c Closing) error {
 	record, err := b.journal.Prepare(c.Record)
 	if err != nil {
 		return err
@@ -140,6 +214,10 @@ func (b *Books) Close(ctx context.Context, c Closing) (err error) {
 	meta, err := json.Marshal(chargeOf(c.Record, c.Bill.Usage))
 	if err != nil {
 		return err
+	}
+	var announce []func(*store.Tx)
+	if !c.Free {
+		announce = append(announce, ledger.Expect(c.Record.Customer, c.Record.RequestID))
 	}
 	now := b.now()
 	return b.db.Write(ctx, func(tx *store.Tx) error {
@@ -157,7 +235,7 @@ func (b *Books) Close(ctx context.Context, c Closing) (err error) {
 			}
 		}
 		return record.Finish(tx)
-	})
+	}, announce...)
 }
 
 // resolve settles or releases the hold. It comes first: where the ledger

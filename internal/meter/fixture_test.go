@@ -133,7 +133,7 @@ func (f *fixture) recover() int {
 	f.t.Helper()
 	priceOf := func(version string) (price.List, bool) { return prices, version != "gone" }
 	costOf := func(channel, name string) (price.List, bool) { return costs, channel == "ch" && name == model }
-	n, err := f.Recover(context.Background(), priceOf, costOf, slog.New(slog.DiscardHandler))
+	n, err := f.Recover(context.Background(), "", priceOf, costOf, slog.New(slog.DiscardHandler))
 	if err != nil {
 		f.t.Fatal(err)
 	}

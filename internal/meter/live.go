@@ -64,7 +64,8 @@ func (b *Books) Running() int {
 	return len(b.board.live)
 }
 
-// Run notes progress once a second until ctx ends.
+// Run notes progress once a second until ctx ends, and tells a database that is
+// back what waited for it.
 func (b *Books) Run(ctx context.Context) error {
 	t := time.NewTicker(progressEvery)
 	defer t.Stop()
@@ -74,6 +75,7 @@ func (b *Books) Run(ctx context.Context) error {
 			return nil
 		case <-t.C:
 			b.note(ctx)
+			b.catchUp(ctx)
 		}
 	}
 }
@@ -93,6 +95,7 @@ func (b *Books) note(ctx context.Context) {
 		}
 		return nil
 	})
+	b.heard(err)
 	if err != nil {
 		return
 	}

@@ -3,6 +3,7 @@ package meter
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"time"
@@ -17,39 +18,42 @@ import (
 	"rubicon/internal/store"
 )
 
-// Recover resolves what a gateway left behind that died: every request that is
-// still on record as running, and every open hold. What was delivered is
-// charged by estimate, never above the hold; where no output was, the hold is
-// released. It must run before requests are served; running it again does
-// nothing.
+// Recover resolves what a node left behind that died: every request that is
+// still on record as running there, and every hold that nobody runs. What was
+// delivered is charged by estimate, never above the hold; where no output was,
+// the hold is released. Running it again does nothing, and two nodes may do it
+// at the same time.
 //
 // prices finds the list of a version, under which the request began; costs are
 // those in force now, since they have no versions. A request whose list nobody
 // knows is released, because nobody can say its price.
-func (b *Books) Recover(ctx context.Context, prices func(version string) (price.List, bool),
+func (b *Books) Recover(ctx context.Context, node string, prices func(version string) (price.List, bool),
 	costs func(channel, publicModel string) (price.List, bool), log *slog.Logger) (resolved int, err error) {
-	running, err := b.journal.Running(ctx)
+	left, err := b.leftBy(ctx, node)
 	if err != nil {
 		return 0, err
 	}
-	open, err := b.openHolds(ctx)
-	if err != nil {
-		return 0, err
-	}
-	for _, r := range running {
-		hold, held := open[r.Record.RequestID]
-		delete(open, r.Record.RequestID)
+	for _, r := range left.running {
+		hold, held := left.holds[r.Record.RequestID]
 		c := wreck{Running: r, hold: hold, held: held, prices: prices, costs: costs}.close(b.now(), log)
-		if err := b.Close(ctx, c); err != nil {
+		err := b.close(ctx, c)
+		if errors.Is(err, ledger.ErrResolved) {
+			continue // somebody else was quicker
+		}
+		if err != nil {
 			return resolved, fmt.Errorf("resolving %s: %w", r.Record.RequestID, err)
 		}
 		log.Warn("resolved a request that was running when the gateway died", "request_id", r.Record.RequestID,
 			"outcome", c.Record.Outcome, "charge", c.Record.Charge)
 		resolved++
 	}
-	for request := range open {
+	for _, request := range left.stray {
 		release := func(tx *store.Tx) error { return b.ledger.Release(tx, request, string(replay.GatewayFault)) }
-		if err := b.db.Write(ctx, release); err != nil {
+		err := b.db.Write(ctx, release)
+		if errors.Is(err, ledger.ErrResolved) {
+			continue
+		}
+		if err != nil {
 			return resolved, fmt.Errorf("releasing the hold of %s: %w", request, err)
 		}
 		log.Warn("released a hold without a record", "request_id", request)
@@ -58,16 +62,34 @@ func (b *Books) Recover(ctx context.Context, prices func(version string) (price.
 	return resolved, nil
 }
 
-func (b *Books) openHolds(ctx context.Context) (map[string]ledger.OpenHold, error) {
-	list, err := b.ledger.OpenHolds(ctx)
-	if err != nil {
-		return nil, err
-	}
-	open := make(map[string]ledger.OpenHold, len(list))
-	for _, h := range list {
-		open[h.Request] = h
-	}
-	return open, nil
+// recoveredNote is in the record of every request that Recover resolved.
+const recoveredNote = "the gateway died while this request ran; it was resolved at the next start"
+
+// remains is what is unfinished, as of one moment: read one after the other, a
+// request that began in between would look like a hold that nobody runs.
+type remains struct {
+	running []journal.Running
+	holds   map[string]ledger.OpenHold
+	stray   []string // holds that nobody runs
+}
+
+func (b *Books) leftBy(ctx context.Context, node string) (left remains, err error) {
+	err = b.db.Read(ctx, func(q *store.Query) (err error) {
+		if left.running, err = b.journal.RunningOn(q, node); err != nil {
+			return err
+		}
+		list, err := b.ledger.OpenHoldsIn(q)
+		if err != nil {
+			return err
+		}
+		left.holds = make(map[string]ledger.OpenHold, len(list))
+		for _, h := range list {
+			left.holds[h.Request] = h
+		}
+		left.stray, err = b.ledger.StrayHolds(q)
+		return err
+	})
+	return left, err
 }
 
 // wreck is one request that was running.
@@ -99,7 +121,7 @@ func (w wreck) close(now time.Time, log *slog.Logger) Closing {
 	if at := w.Progress.At; at.After(r.StartedAt) {
 		r.Times.Total = at.Sub(r.StartedAt).Milliseconds() // the last sign of life
 	}
-	r.Notes = append(r.Notes, "the gateway died while this request ran; it was resolved at the next start")
+	r.Notes = append(r.Notes, recoveredNote)
 	if route, ok := w.route(); ok {
 		r.UpstreamModel = route.UpstreamModel
 		r.Attempts = append(r.Attempts, w.attempt(route, bill))

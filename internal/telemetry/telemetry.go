@@ -29,6 +29,9 @@ type Options struct {
 	Channels func() []Channel // as they stand now
 	Known    func(publicModel string) bool
 	Waiting  func() (int64, error) // alerts that the webhook did not take yet
+	// Backlog is how many ends of requests wait for the database, and since when
+	// the longest; the zero time if none does.
+	Backlog func() (waiting int, since time.Time)
 }
 
 // Metrics counts. It is safe for concurrent use.
@@ -72,6 +75,19 @@ func build(f factory, o Options) *Metrics {
 			return float64(n)
 		})
 	}
+	if o.Backlog != nil {
+		f.asked("rubicon_settlements_waiting", "Ends of requests that wait on disk for a database that is away.", func() float64 {
+			n, _ := o.Backlog()
+			return float64(n)
+		})
+		f.asked("rubicon_settlements_waiting_seconds", "How long the longest of them has waited.", func() float64 {
+			_, since := o.Backlog()
+			if since.IsZero() {
+				return 0
+			}
+			return time.Since(since).Seconds()
+		})
+	}
 	m.reloads = newReloads(f)
 	f.gauge("rubicon_build_info", "The program that runs; the value is 1.", "version", "go").WithLabelValues(o.Version, runtime.Version()).Set(1)
 	return m
@@ -102,7 +118,8 @@ type Row struct {
 // Table gives every metric of the gateway's own, those of Go and of the process apart.
 func Table() []Row {
 	f := factory{to: prometheus.NewRegistry(), rows: new([]Row)}
-	build(f, Options{Channels: func() []Channel { return nil }, Waiting: func() (int64, error) { return 0, nil }})
+	build(f, Options{Channels: func() []Channel { return nil }, Waiting: func() (int64, error) { return 0, nil },
+		Backlog: func() (int, time.Time) { return 0, time.Time{} }})
 	return *f.rows
 }
 

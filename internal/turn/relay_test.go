@@ -173,7 +173,7 @@ func (r *relay) open(tb testing.TB, cfg *config.Config) {
 	r.who.Customer.ID, r.who.Key.ID = "cus_1", "key_1"
 	r.engine = &Engine{Config: func() *config.Config { return cfg }, Health: registry, Upstream: client,
 		Books: meter.NewBooks(db, books, journal.New(db, time.Now), states, time.Now), States: states, Learner: meter.NewLearner(),
-		Choose: route.Choose, Random: func() float64 { return 0.5 }, Log: slog.New(slog.DiscardHandler), Node: "test"}
+		Choose: route.Choose, Random: func() float64 { return 0.5 }, Log: slog.New(slog.DiscardHandler), Node: func() string { return "test" }}
 }
 
 // run serves one request.

@@ -49,7 +49,7 @@ type Engine struct {
 	Overloaded func() bool
 	Observe    Observer // may be nil
 	Log        *slog.Logger
-	Node       string
+	Node       func() string // this process in the database
 
 	drains drains
 }
@@ -171,13 +171,20 @@ func (e *Engine) Run(ctx context.Context, req *Request, sink Sink) Result {
 	}
 }
 
+func (e *Engine) node() string {
+	if e.Node == nil {
+		return ""
+	}
+	return e.Node()
+}
+
 func (e *Engine) begin(ctx context.Context, req *Request, sink Sink) *turn {
 	t := &turn{Engine: e, req: req, cfg: e.Config(), parent: ctx}
 	t.attend(ctx, sink)
 	t.rec = journal.Record{
 		RequestID: req.ID, Customer: req.Principal.Customer.ID, Key: req.Principal.Key.ID, ClientRequestID: req.ClientRequestID,
 		Surface: req.Surface, Stream: req.Parsed.Stream, PublicModel: req.Parsed.Model, Outcome: journal.OutcomeRunning,
-		StartedAt: req.Received.UTC(), Node: e.Node, Attempts: []journal.Attempt{}, Decisions: []journal.Decision{},
+		StartedAt: req.Received.UTC(), Node: e.node(), Attempts: []journal.Attempt{}, Decisions: []journal.Decision{},
 		Usage: journal.Usage{Tools: map[string]int64{}, Source: meter.SourceNone, Flags: []string{}},
 	}
 	return t

@@ -31,8 +31,9 @@ const (
 )
 
 const (
-	upsert = "INSERT INTO health (node, at, body) VALUES (?, ?, ?) ON CONFLICT (node) DO UPDATE SET at = excluded.at, body = excluded.body"
-	read   = "SELECT body FROM health WHERE node = ?"
+	upsert  = "INSERT INTO health (node, at, body) VALUES (?, ?, ?) ON CONFLICT (node) DO UPDATE SET at = excluded.at, body = excluded.body"
+	read    = "SELECT body FROM health WHERE node = ?"
+	readAny = "SELECT body FROM health ORDER BY at DESC LIMIT 1"
 )
 
 // Keeper keeps the health of one node.
@@ -50,12 +51,19 @@ func New(db *store.DB, r *health.Registry, node string, log *slog.Logger) *Keepe
 	return &Keeper{db: db, health: r, node: node, log: log, changed: make(chan struct{}, 1)}
 }
 
-// Load hands the registry what the last run kept. Configure comes before it. A
-// snapshot that cannot be read is an error of the database; one of which
-// nothing makes sense any more is forgotten.
+// Load hands the registry what the last run kept, or else what another node
+// kept last: a new node may well be an old one under a new name. Configure comes
+// before it. A snapshot that cannot be read is an error of the database; one of
+// which nothing makes sense any more is forgotten.
 func (k *Keeper) Load(ctx context.Context) error {
 	var body string
-	err := k.db.Read(ctx, func(q *store.Query) error { return q.QueryRow(read, []any{k.node}, &body) })
+	err := k.db.Read(ctx, func(q *store.Query) error {
+		err := q.QueryRow(read, []any{k.node}, &body)
+		if errors.Is(err, sql.ErrNoRows) {
+			err = q.QueryRow(readAny, nil, &body)
+		}
+		return err
+	})
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 		return nil

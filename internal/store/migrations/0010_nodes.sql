@@ -7,6 +7,15 @@ CREATE TABLE nodes (
 	beat BIGINT NOT NULL -- rises while the process lives
 );
 
+-- Tells one database from another.
+CREATE TABLE store_identity (
+	only_row BIGINT NOT NULL PRIMARY KEY CHECK (only_row = 1),
+	id TEXT NOT NULL
+);
+
+-- Adjustments that belong to a request: what was learned of it too late.
+CREATE INDEX adjusts_by_request ON transactions (request_id) WHERE kind = 'adjust' AND request_id <> '';
+
 /*!postgres
 -- Where the writer of each process finds out, after it lost its connection
 -- during a COMMIT, whether that was carried out.

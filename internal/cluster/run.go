@@ -1,0 +1,126 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"rubicon/internal/store"
+)
+
+// Run beats, watches the other nodes, and takes over from those that died,
+// until ctx ends. It returns nil. On a database that cannot be shared there is
+// nobody to beat for.
+func (n *Node) Run(ctx context.Context) error {
+	if !n.DB.Shared() {
+		<-ctx.Done()
+		return nil
+	}
+	every := n.Lease / beatsPerLease
+	t := time.NewTicker(every)
+	defer t.Stop()
+	var (
+		w    watch
+		down bool // and said so
+		turn int
+	)
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-t.C:
+		}
+		err := n.tick(ctx, &w)
+		if turn++; err == nil && turn%beatsPerLease == 0 {
+			err = n.Sweep(ctx)
+		}
+		if ctx.Err() == nil && (err != nil) != down {
+			if down = err != nil; down {
+				n.Log.Warn("no sign of life to the other nodes: trying again", "error", err)
+			} else {
+				n.Log.Info("the other nodes see this one again")
+			}
+		}
+	}
+}
+
+// tick is one beat and one look.
+func (n *Node) tick(ctx context.Context, w *watch) error {
+	// Late is as bad as never, and the ticks that are missed count.
+	ctx, done := context.WithTimeout(ctx, n.Lease/2)
+	defer done()
+	err := n.Beat(ctx)
+	var beats map[string]int64
+	if err == nil {
+		beats, err = n.beats(ctx)
+	}
+	if err != nil {
+		w.blink()
+		return err
+	}
+	delete(beats, n.ID())
+	for _, id := range w.look(time.Now(), beats, n.Lease, n.Lease/2) {
+		err = errors.Join(err, n.bury(ctx, id, beats[id]))
+	}
+	return err
+}
+
+func (n *Node) beats(ctx context.Context) (map[string]int64, error) {
+	beats := map[string]int64{}
+	err := n.DB.Read(ctx, func(q *store.Query) error {
+		return q.Each(selectBeats, nil, func(row store.Rows) error {
+			var (
+				id   string
+				beat int64
+			)
+			err := row.Scan(&id, &beat)
+			beats[id] = beat
+			return err
+		})
+	})
+	return beats, err
+}
+
+// bury removes a node whose lease ran out, and takes its work over; another
+// node may do the same at this moment.
+func (n *Node) bury(ctx context.Context, id string, beat int64) error {
+	var removed int64
+	err := n.DB.Write(ctx, func(tx *store.Tx) (err error) {
+		removed, err = tx.Exec(deleteSilent, id, beat)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("removing node %s: %w", id, err)
+	}
+	if removed == 0 {
+		return nil // it lives, or somebody else took over
+	}
+	n.Log.Warn("a node's lease ran out: taking its requests over", "node", id, "lease", n.Lease)
+	return n.Sweep(ctx)
+}
+
+// Sweep takes over whatever names a node that is no more: of one that was
+// removed, and of one whose remover died in turn.
+func (n *Node) Sweep(ctx context.Context) error {
+	// In this order: a node enters before anything names it.
+	claimants, err := n.Claimants(ctx)
+	if err != nil || len(claimants) == 0 {
+		return err
+	}
+	beats, err := n.beats(ctx)
+	if err != nil {
+		return err
+	}
+	slices.Sort(claimants)
+	for _, id := range slices.Compact(claimants) {
+		if _, alive := beats[id]; alive {
+			continue
+		}
+		if err := n.TakeOver(ctx, id); err != nil {
+			return fmt.Errorf("taking over from node %s: %w", id, err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,47 @@
+package cluster
+
+import (
+	"slices"
+	"time"
+)
+
+// watch is what a node has seen of the others. It compares no clocks: a beat
+// that does not change while the watcher looks is all there is to see.
+type watch struct {
+	looked time.Time
+	seen   map[string]sighting
+}
+
+// sighting is a node's beat, and since when it has been the same.
+type sighting struct {
+	beat  int64
+	since time.Time
+}
+
+// look takes in what stands in the database now, and tells which nodes have
+// not beaten for a lease. After a pause in looking longer than gap everything
+// begins anew: whatever kept the watcher from looking may have kept the others
+// from beating.
+func (w *watch) look(now time.Time, beats map[string]int64, lease, gap time.Duration) (silent []string) {
+	if w.looked.IsZero() || now.Sub(w.looked) > gap {
+		w.seen = nil
+	}
+	w.looked = now
+	seen := make(map[string]sighting, len(beats))
+	for id, beat := range beats {
+		s, known := w.seen[id]
+		if !known || s.beat != beat {
+			s = sighting{beat, now}
+		}
+		seen[id] = s
+		if now.Sub(s.since) >= lease {
+			silent = append(silent, id)
+		}
+	}
+	w.seen = seen
+	slices.Sort(silent)
+	return silent
+}
+
+// blink forgets everything: the database could not be looked at.
+func (w *watch) blink() { *w = watch{} }

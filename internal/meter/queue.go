@@ -1,0 +1,202 @@
+package meter
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"sync"
+	"time"
+
+	"rubicon/internal/fault"
+	"rubicon/internal/journal"
+	"rubicon/internal/ledger"
+	"rubicon/internal/spool"
+	"rubicon/internal/store"
+)
+
+// voidReason is why a hold is released that nobody knew to exist.
+const voidReason = fault.StoreUnavailable
+
+// Queue sets where the ends of requests wait while the database is away, and
+// who is told once a second how many there are; before anything is written.
+func (b *Books) Queue(s *spool.Spool, log *slog.Logger, told func(waiting int, since time.Time)) {
+	b.queue, b.log, b.told = s, log, told
+}
+
+// Waiting is how many ends of requests wait for the database, and since when
+// the longest.
+func (b *Books) Waiting() (n int, since time.Time) {
+	if b.queue == nil {
+		return 0, time.Time{}
+	}
+	return b.queue.Waiting()
+}
+
+// catchUp tells the database what waits, or asks whether it is back.
+func (b *Books) catchUp(ctx context.Context) {
+	if b.queue == nil {
+		return
+	}
+	if n, _ := b.queue.Waiting(); n > 0 {
+		if told, err := b.Replay(ctx, b.queue); told > 0 {
+			b.log.Info("ends of requests that waited are in the database", "requests", told, "error", err)
+		}
+	} else if b.Away() && b.node != nil {
+		b.heard(b.node.Beat(ctx))
+	}
+	if b.told != nil {
+		b.told(b.queue.Waiting())
+	}
+}
+
+// entry is what waits: the end of a request. It may be carried out more than
+// once.
+type entry struct {
+	Closing Closing `json:"closing"`
+	Node    string  `json:"node"` // which a record's JSON leaves out
+	// Void: the hold may never have been made.
+	Void bool `json:"void,omitempty"`
+}
+
+// Away tells whether the database's last word was that it is away.
+func (b *Books) Away() bool { return b.away.Load() }
+
+// heard takes in what the database said.
+func (b *Books) heard(err error) {
+	switch {
+	case troubled(err):
+		if !b.away.Swap(true) {
+			b.log.Error("the database is away: ends of requests wait on disk, new requests are refused", "error", err)
+		}
+	default: // it answered, if only to refuse
+		if b.away.Swap(false) {
+			b.log.Info("the database is back")
+		}
+	}
+}
+
+// troubled tells an error of a database that is away from one of the work.
+func troubled(err error) bool {
+	return errors.Is(err, store.ErrUnavailable) || errors.Is(err, store.ErrUncertain) || errors.Is(err, store.ErrClosed) ||
+		errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled)
+}
+
+// refused tells an end that can never be written from one that could not be now.
+func refused(err error) bool {
+	var p *store.Panic
+	return errors.Is(err, ledger.ErrInvalid) || errors.Is(err, ledger.ErrNoHold) || errors.Is(err, ledger.ErrResolved) ||
+		errors.Is(err, journal.ErrInvalid) || errors.Is(err, store.ErrConflict) || errors.As(err, &p)
+}
+
+// later puts an end into the queue.
+func (b *Books) later(e entry, cause error) error {
+	e.Node = e.Closing.Record.Node
+	raw, err := json.Marshal(e)
+	if err != nil {
+		return errors.Join(cause, err)
+	}
+	switch err := b.queue.Append(raw); {
+	case errors.Is(err, spool.ErrMemory):
+		b.log.Error("the end of a request waits for the database in memory only", "request_id", e.Closing.Record.RequestID, "error", err)
+	case err != nil:
+		return errors.Join(cause, err)
+	}
+	return nil
+}
+
+// Replay tells the database what waits in a spool, in order. An error says that
+// it is still away; everything else is done with.
+func (b *Books) Replay(ctx context.Context, s *spool.Spool) (told int, err error) {
+	err = s.Drain(func(entries [][]byte) (int, error) {
+		errs := make([]error, len(entries))
+		var wg sync.WaitGroup
+		for i, raw := range entries { // together, so that they share commits
+			wg.Go(func() { errs[i] = b.carryOut(ctx, raw) })
+		}
+		wg.Wait()
+		for i, err := range errs {
+			if err != nil {
+				return i, err
+			}
+			told++
+		}
+		return len(entries), nil
+	})
+	if err != nil {
+		err = fmt.Errorf("telling the database what waited: %w", err)
+	}
+	return told, err
+}
+
+// carryOut writes one end. The error is nil unless the database is away.
+func (b *Books) carryOut(ctx context.Context, raw []byte) error {
+	var e entry
+	err := json.Unmarshal(raw, &e)
+	if err == nil {
+		e.Closing.Record.Node = e.Node
+		err = b.repeat(ctx, e)
+	}
+	b.heard(err)
+	if troubled(err) {
+		return err
+	}
+	if err != nil {
+		// Nobody else can do more about it. The hold, if it is open, is
+		// resolved at the next start.
+		b.log.Error("the end of a request that waited cannot be written", "request_id", e.Closing.Record.RequestID, "error", err, "entry", string(raw))
+	}
+	return nil
+}
+
+// repeat writes an end that may have been written before.
+func (b *Books) repeat(ctx context.Context, e entry) error {
+	if e.Void {
+		return b.void(ctx, e.Closing)
+	}
+	err := b.close(ctx, e.Closing)
+	if errors.Is(err, ledger.ErrResolved) {
+		err = b.late(ctx, e.Closing, nil)
+	}
+	return err
+}
+
+// void gives back a hold if there is one, and records that the request was
+// refused.
+func (b *Books) void(ctx context.Context, c Closing) error {
+	record, err := b.journal.Prepare(c.Record)
+	if err != nil {
+		return err
+	}
+	return b.db.Write(ctx, func(tx *store.Tx) error {
+		err := b.ledger.Release(tx, c.Record.RequestID, c.Reason)
+		if err != nil && !errors.Is(err, ledger.ErrNoHold) && !errors.Is(err, ledger.ErrResolved) {
+			return err
+		}
+		return record.Finish(tx)
+	}, ledger.Expect(c.Record.Customer, c.Record.RequestID))
+}
+
+// lateReason stands in the adjustment that corrects what a recovery assumed.
+const lateReason = "late_settlement"
+
+// late deals with an end that comes after another: its own, written before the
+// answer was lost, or that of a recovery, which could only estimate. Of the
+// latter the difference is adjusted, once. own is what to return for its own.
+func (b *Books) late(ctx context.Context, c Closing, own error) error {
+	was, err := b.journal.Get(ctx, c.Record.RequestID)
+	if err != nil {
+		return err
+	}
+	if !slices.Contains(was.Notes, recoveredNote) {
+		return own
+	}
+	if was.Charge == c.Bill.Charge {
+		return nil
+	}
+	_, err = b.ledger.Adjust(ctx, ledger.AdjustArgs{Customer: c.Record.Customer, Amount: was.Charge - c.Bill.Charge, Model: c.Record.PublicModel,
+		Request: c.Record.RequestID, Reason: lateReason, Actor: "gateway", IdempotencyKey: "late:" + c.Record.RequestID})
+	return err
+}
