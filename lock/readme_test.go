@@ -14,6 +14,7 @@ import (
 var families = []struct{ prefix, title string }{
 	{"row", "Rows of the contract's table"},
 	{"hold", "The event hold"},
+	{"atomic", "Atomic delivery"},
 	{"edge", "Boundaries"},
 	{"state", "State and stored responses"},
 	{"class", "Classification"},

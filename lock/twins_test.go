@@ -169,7 +169,9 @@ func ending(r node) {
 		if data == nil {
 			break
 		}
-		failure["at"] = last["at"]
+		if failure["at"] == nil {
+			failure["at"] = last["at"] // of the last: over HTTP an error after output does not wait for what follows
+		}
 		if inner["request_id"] != nil {
 			failure["error"] = inner
 		}
