@@ -19,6 +19,9 @@ func TestHugeEvents(t *testing.T) {
 			sim.Created(), sim.Item("message"), sim.Part(), sim.Huge(mib<<20), sim.ItemDone(), sim.Completed(sim.Tokens(10, 0, 5)))}})
 		s := stand.Start(t, stand.Options{Config: peersOf("", "alpha"), Peers: map[string]stand.Peer{"alpha": up}})
 		for _, a := range apis {
+			if mib > 8 && a.protocol != "responses" {
+				continue
+			}
 			t.Run(fmt.Sprintf("%s/%d MiB", a.protocol, mib), func(t *testing.T) {
 				got := s.Post(s.Default, a.path, a.stream(a.protocol[:1]))
 				if got.Err != nil || got.Status != 200 || len(got.Body) < mib<<20 {
@@ -32,7 +35,7 @@ func TestHugeEvents(t *testing.T) {
 	}
 }
 
-// line is an endless event: it never ends, until the peer leaves.
+// endless is an upstream whose event never ends, until the gateway leaves.
 func endless(before func(c *stand.Exchange), most int, left chan<- int) *stand.Raw {
 	piece := strings.Repeat("x", 64<<10)
 	return &stand.Raw{Handle: func(c *stand.Exchange) bool {
@@ -165,7 +168,7 @@ func peak() func() int64 {
 	stop, done := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(done)
-		tick := time.NewTicker(5 * time.Millisecond)
+		tick := time.NewTicker(20 * time.Millisecond)
 		defer tick.Stop()
 		for {
 			select {

@@ -52,6 +52,12 @@ func tell(t *testing.T, e recorded.Exchange) *story {
 	return s
 }
 
+// telling leaves out three of four cuts in the middle of streams that say the
+// same in many events. Responses are cut at every event, in both ways.
+func (s *story) telling(k int) bool {
+	return s.e.Protocol == "responses" || k < 12 || k >= len(s.records)-6 || k%4 == 0
+}
+
 // cut is one stream that breaks off, and what came of it.
 type cut struct {
 	play
@@ -77,8 +83,11 @@ func TestTranscriptsCut(t *testing.T) {
 	for i, e := range l.exchanges {
 		story := tell(t, e)
 		for k := range story.records {
+			if !thorough && !story.telling(k) {
+				continue
+			}
 			for w, how := range []string{"fin", "reset", "half"} {
-				if !thorough && (k+i)%3 != w {
+				if !thorough && (k+i)%3 != w && (e.Protocol != "responses" || how == "half") {
 					continue
 				}
 				c := &cut{play: play{N: i, Cut: k + 1, How: how}, story: story, n: k}

@@ -43,6 +43,7 @@ type Options struct {
 	Tune   func(*config.Config) // changes what YAML cannot say yet
 	App    app.Options
 	Credit string // of the customer; "1000.00" if empty
+	Store  string // URL of the database; an SQLite file of its own if empty
 	// Open leaves holds open on purpose: their absence is not asserted.
 	Open bool
 }
@@ -78,7 +79,7 @@ func Start(tb testing.TB, o Options) *Stand {
 		needles = append(needles, host)
 	}
 	s.clients, s.operators, s.Logs = NewWatch("a client", needles), NewWatch("an operator", needles), NewWatch("the log", needles)
-	cfg := parse(tb, replace.Replace(o.Config))
+	cfg := parse(tb, o.Store, replace.Replace(o.Config))
 	if o.Tune != nil {
 		o.Tune(cfg)
 	}
@@ -126,10 +127,13 @@ func (s *Stand) peers(ctx context.Context, peers map[string]Peer) *strings.Repla
 	return strings.NewReplacer(pairs...)
 }
 
-func parse(tb testing.TB, yaml string) *config.Config {
+func parse(tb testing.TB, store, yaml string) *config.Config {
 	tb.Helper()
-	head := fmt.Sprintf("listen: 127.0.0.1:0\nadmin: {listen: \"127.0.0.1:0\", token: %s}\nstore: {url: %q}\n",
-		Token, "sqlite:"+filepath.Join(tb.TempDir(), "stand.db"))
+	dir := tb.TempDir()
+	if store == "" {
+		store = "sqlite:" + filepath.Join(dir, "stand.db")
+	}
+	head := fmt.Sprintf("listen: 127.0.0.1:0\nadmin: {listen: \"127.0.0.1:0\", token: %s}\nstore: {url: %q, spool: %q, lease: 1s}\n", Token, store, dir)
 	cfg, err := config.Parse([]byte(head+yaml), os.LookupEnv)
 	if err != nil {
 		tb.Fatalf("the test's configuration: %v", err)
