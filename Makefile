@@ -49,9 +49,11 @@ test: lint clients postgres ## the whole proof: lint, every test under the race 
 	$(WITH_POSTGRES) $(GO) test -race $(RACE) ./...
 	$(WITH_POSTGRES) $(GO) test ./internal/app # the simulated day and the full counts, too slow under the race detector
 	$(GO) run ./lock/check
+	$(GO) run ./lock/mutate -small
 
 test-all: test ## what takes longer too
 	RUBICON_TEST_ALL=1 $(WITH_POSTGRES) $(GO) test -count=1 -timeout 60m ./...
+	$(GO) run ./lock/mutate
 
 bench: ## decoder, relay, decision, ledger
 	$(WITH_POSTGRES) $(GO) test -run '^$$' -bench . -benchmem ./internal/sse ./internal/jsonscan ./internal/replay ./internal/turn ./internal/store ./internal/ledger

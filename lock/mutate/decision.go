@@ -101,7 +101,7 @@ func decisions() []mutant {
 			in(decide, "	return f.Executed\n", "	return f.Events\n")}},
 		{name: "let hosted tools forbid switches", breaks: []string{"row 13"}, caught: []string{"state-hosted-switches"}, edits: []edit{
 			in(rules, `may have had effects", spares: true`, `may have had effects"`)}},
-		{name: "replay an overflow", breaks: []string{"row 14", "buffer_limit"}, caught: []string{"row-14-held-too-much"}, small: true, edits: []edit{
+		{name: "replay an overflow", breaks: []string{"row 14", "buffer_limit"}, caught: []string{"row-14-held-too-much"}, edits: []edit{
 			in(rules, `again: Deliver, no: BufferLimit`, `again: Replay, reason: ReplayReadError`)}},
 		{name: "replay for nobody", breaks: []string{"row 15", "client_disconnected"}, caught: []string{"row-15-leaves-in-the-hold"}, edits: []edit{
 			in(rules, `return f.ClientGone || w.refused == ClientDisconnected`, `return false`)}},

@@ -16,7 +16,7 @@ func healths() []mutant {
 	all := []mutant{
 		{name: "never open", breaks: []string{"closed → open"}, caught: []string{"health-opens"}, edits: []edit{
 			in(step, `if counted(s, now, cfg) >= cfg.Failures {`, `if false {`)}},
-		{name: "open one failure late", breaks: []string{"closed → open"}, caught: []string{"health-opens"}, small: true, edits: []edit{
+		{name: "open one failure late", breaks: []string{"closed → open"}, caught: []string{"health-opens"}, edits: []edit{
 			in(step, `if counted(s, now, cfg) >= cfg.Failures {`, `if counted(s, now, cfg) > cfg.Failures {`)}},
 		{name: "count failures outside the window", breaks: []string{"closed: the window"}, caught: []string{"health-window"}, edits: []edit{
 			in(step, `if f.At.Sub(old.At) >= cfg.Window {`, `if false {`)}},

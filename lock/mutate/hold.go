@@ -65,7 +65,7 @@ func holds() []mutant {
 		{name: "write a status where events are held", breaks: []string{"end: the form follows what happened"}, caught: []string{"row-18-cut-after-lifecycle"}, edits: []edit{
 			in(ending, `case handed == replay.Nothing && (!p.HoldsShown || events == 0):`, `case handed == replay.Nothing:`)}},
 		{name: "leave an upstream error without its ending", breaks: []string{"end: exactly one"}, caught: []string{"row-11-error-after-output"}, edits: []edit{
-			in(finish, `e.Unended = t.req.Protocol.HoldsShown && last != "response.failed"`, `e.Unended = false`)}},
+			in(finish, `e.Unended = t.req.Protocol.HoldsShown && last != "response.failed"`, `e.Unended = false && last != "response.failed"`)}},
 		{name: "show the host of an upstream", breaks: []string{"end: nothing of the upstream leaks"}, caught: []string{"class-leaks"}, edits: []edit{
 			in(frames, "	ev = t.scrubbed(a, ev)\n", "	ev = copied(ev)\n")}},
 		{name: "call every failure harmless to repeat", breaks: []string{"end: retryable means harmless"}, caught: []string{"row-12-store-absent"}, edits: []edit{
