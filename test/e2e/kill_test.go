@@ -40,12 +40,14 @@ type seenEnd struct {
 // The gateway is killed at random moments under load and started again: the
 // ledger adds up, no hold stays open, and every ending that a client saw has its
 // money.
-func TestKill9(t *testing.T) {
+func TestKill9(t *testing.T) { onEach(t, kill9) }
+
+func kill9(t *testing.T, store string) {
 	rounds := 10
 	if thorough {
 		rounds = 200
 	}
-	config := killConfig(t)
+	config := killConfig(t, store)
 	var ends []seenEnd
 	var customer stand.Customer
 	for round := range rounds {
@@ -68,7 +70,7 @@ func TestKill9(t *testing.T) {
 	}
 }
 
-func killConfig(t *testing.T) string {
+func killConfig(t *testing.T, store string) string {
 	alpha, beta := map[string]sim.Script{}, map[string]sim.Script{"*": sim.Play(sim.Answer("The die is cast.", sim.Tokens(10, 0, 5)))}
 	var yaml strings.Builder
 	yaml.WriteString("channels:\n")
@@ -86,7 +88,7 @@ func killConfig(t *testing.T) string {
 				"      - {channel: beta-%[1]s, upstream_model: %[2]s, priority: 1, cost: {input: \"1\", output: \"5\"}}\n", a.protocol, kind)
 		}
 	}
-	return configFile(t, yaml.String(), map[string]string{
+	return configOn(t, store, yaml.String(), map[string]string{
 		"alpha": provider(t, sim.New(sim.Options{Scripts: alpha, Seed: "a"})), "beta": provider(t, sim.New(sim.Options{Scripts: beta, Seed: "b"}))})
 }
 

@@ -141,12 +141,18 @@ func provider(t *testing.T, p stand.Peer) string {
 // configFile writes a configuration whose database lies beside it.
 func configFile(t *testing.T, yaml string, urls map[string]string) string {
 	t.Helper()
+	return configOn(t, "sqlite:"+filepath.Join(t.TempDir(), "e2e.db"), yaml, urls)
+}
+
+// configOn writes a configuration for a database.
+func configOn(t *testing.T, store, yaml string, urls map[string]string) string {
+	t.Helper()
 	dir := t.TempDir()
 	pairs := []string{"{key}", stand.Canary + "-0123456789abcdef"}
 	for name, url := range urls {
 		pairs = append(pairs, "{"+name+"}", url)
 	}
-	head := "listen: 127.0.0.1:0\nadmin: {listen: \"127.0.0.1:0\", token: " + stand.Token + "}\nstore: {url: \"sqlite:" + filepath.Join(dir, "e2e.db") + "\"}\n"
+	head := "listen: 127.0.0.1:0\nadmin: {listen: \"127.0.0.1:0\", token: " + stand.Token + "}\nstore: {url: \"" + store + "\", spool: \"" + dir + "\", lease: 1s}\n"
 	path := filepath.Join(dir, "rubicon.yaml")
 	if err := os.WriteFile(path, []byte(head+strings.NewReplacer(pairs...).Replace(yaml)), 0o600); err != nil {
 		t.Fatal(err)
