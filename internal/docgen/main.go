@@ -1,7 +1,7 @@
-// Command docgen writes the pages of docs/ that are tables of the code: which
-// failure runs again, which error code means what, what a failure does to a
-// channel. It is run as `go run ./internal/docgen` from the root of the
-// repository.
+// Command docgen writes the pages of docs/ that are tables of the code: what an
+// event is, which failure runs again, which error code means what, what a
+// failure does to a channel. It is run as `go run ./internal/docgen` from the
+// root of the repository.
 //
 // It is not for prose: a page that is not made of data is written by hand.
 //
@@ -25,6 +25,7 @@ type page struct {
 func pages() []page {
 	return []page{
 		{"replay.md", replayPage()},
+		{"events.md", eventsPage()},
 		{"errors.md", errorsPage()},
 		{"health.md", healthPage()},
 		{"metrics.md", metricsPage()},

@@ -23,7 +23,7 @@ func healths() []mutant {
 		{name: "count failures across a success", breaks: []string{"closed: a success ends the row"}, caught: []string{"health-success-between"}, edits: []edit{
 			in(step, "	case e.Kind == Success:\n		s.Failures = nil\n", "	case e.Kind == Success:\n")}},
 		{name: "let one customer take a channel", breaks: []string{"closed: one customer's share"}, caught: []string{"health-one-customer"}, edits: []edit{
-			in(step, `if before < share || !s.othersUse(f.Customer, now, cfg.Window) {`, `if true {`)}},
+			in(step, `if before < share || !s.othersUse(f.Customer, now, cfg.Window) {`, `if before >= 0 || share > 0 {`)}},
 		{name: "send traffic through an open breaker", breaks: []string{"open: no traffic"}, caught: []string{"health-stays-open"}, edits: []edit{
 			in(step, "	case Open:\n		return false\n	case HalfOpen:\n		flying", "	case Open:\n		return true\n	case HalfOpen:\n		flying"),
 			in(step, "	case s.At == Open:\n		return s\n	case s.At == HalfOpen:\n		if len", "	case s.At == HalfOpen:\n		if len")}},
