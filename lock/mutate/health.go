@@ -31,7 +31,7 @@ func healths() []mutant {
 			in(step, `	if s.At == Open && !now.Before(s.Until) {`, `	if false {`),
 			in(step, `	case s.At == Open && !now.Before(s.Until):`, `	case false:`)}},
 		{name: "never double the time open", breaks: []string{"half-open → open"}, caught: []string{"health-doubles"}, edits: []edit{
-			in(step, `s.OpenFor = max(cfg.Open, min(2*last, cfg.OpenMax))`, `s.OpenFor = cfg.Open`)}},
+			in(step, `s.OpenFor = max(cfg.Open, min(2*last, cfg.OpenMax))`, `s.OpenFor = cfg.Open + 0*last`)}},
 		{name: "double without end", breaks: []string{"half-open → open"}, caught: []string{"health-doubles"}, edits: []edit{
 			in(step, `s.OpenFor = max(cfg.Open, min(2*last, cfg.OpenMax))`, `s.OpenFor = max(cfg.Open, 2*last)`)}},
 		{name: "let a failed probe pass", breaks: []string{"half-open → open"}, caught: []string{"health-doubles"}, edits: []edit{
@@ -41,7 +41,7 @@ func healths() []mutant {
 		{name: "close after one good probe", breaks: []string{"half-open → closed"}, caught: []string{"health-recovers"}, edits: []edit{
 			in(step, `if s.Successes >= cfg.Successes {`, `if true {`)}},
 		{name: "probe with everything at once", breaks: []string{"half-open: one probe at a time"}, caught: []string{"health-one-probe"}, edits: []edit{
-			in(step, `return flying < max(cfg.Probes, 1)`, `return true`),
+			in(step, `return flying < max(cfg.Probes, 1)`, `return flying >= 0`),
 			in(step, `if len(s.Probes) >= max(cfg.Probes, 1) {`, `if false {`)}},
 		{name: "let a hanging probe decide nothing", breaks: []string{"half-open: a hanging probe is given up"}, caught: []string{"health-probe-hangs"}, edits: []edit{
 			in(again, `Aborted: t.clientGone() || f.Failure == classify.ClientGone}`, `Aborted: t.clientGone() || f.Failure == classify.ClientGone || isTimeout(f.Failure)}`)}},
@@ -105,7 +105,7 @@ func healths() []mutant {
 		{name: "promise an early return", breaks: []string{"all unavailable: the earliest moment"}, caught: []string{"health-all-open"}, edits: []edit{
 			in("internal/health/view.go", "			later(m.breaker.Until)\n", "")}},
 		{name: "wait for a channel instead of refusing", breaks: []string{"all unavailable: the earliest moment"}, caught: []string{"health-all-open"}, edits: []edit{
-			in("internal/turn/choose.go", `return max(time.Until(at), time.Second)`, `return time.Second`)}},
+			in("internal/turn/choose.go", `return max(time.Until(at), time.Second)`, `return 0*time.Until(at) + time.Second`)}},
 		{name: "ignore prompt_cache_key", breaks: []string{"affinity"}, caught: []string{"health-affinity"}, edits: []edit{
 			in("internal/turn/choose.go", `own := t.req.Parsed.Affinity`, `own := ""`)}},
 	}
