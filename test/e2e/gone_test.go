@@ -41,14 +41,13 @@ var events = map[string]struct{ opening, output, ending, answer string }{
 
 // phase is a moment at which a client leaves.
 type phase struct {
-	name    string
-	config  string
-	stream  bool
-	upside  func(c *stand.Exchange, protocol string) // what upstream does before it waits for the gateway to leave
-	read    string                                   // the client leaves once it has read this; "" at once when upstream got there
-	first   bool                                     // the first attempt fails retryably; the client leaves in the second
-	paid    bool                                     // output was delivered
-	outputs int                                      // that were delivered at least
+	name   string
+	config string
+	stream bool
+	upside func(c *stand.Exchange, protocol string) // what upstream does before it waits for the gateway to leave
+	read   string                                   // the client leaves once it has read this; "" at once when upstream got there
+	first  bool                                     // the first attempt fails retryably; the client leaves in the second
+	paid   bool                                     // output was delivered
 }
 
 var phases = []phase{
