@@ -169,6 +169,3 @@ func (st *stage) await(name string) error {
 	}
 	return fmt.Errorf("no request %q was started", name)
 }
-
-// since is a moment of the scenario.
-func (st *stage) since(t time.Time) time.Duration { return t.Sub(st.t0) }

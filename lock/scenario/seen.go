@@ -34,7 +34,6 @@ type seen struct {
 	errors   []logged
 	secrets  []string // nothing of these may reach a client
 	aliases  []string // pairs: id, name
-	refused  []journal.Record
 }
 
 // requestSeen is one call of a client with what is on record about it.
