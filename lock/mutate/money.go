@@ -116,9 +116,7 @@ func moneys() []mutant {
 		{name: "show the end before it is durable", breaks: []string{"money: durable before the end is shown"}, caught: []string{"money-store-locked-at-end"}, edits: []edit{
 			in(finish, "	t.settle(a, handed)\n	t.freeLimits()\n	t.show(a, e)\n", "	t.show(a, e)\n	t.settle(a, handed)\n	t.freeLimits()\n")}},
 		{name: "leave holds open after a crash", breaks: []string{"money: a restart resolves open holds"}, caught: []string{"money-kill-in-the-hold"}, edits: []edit{
-			in(recover, `	for _, r := range running {
-		hold, held`, `	for _, r := range running[:0] {
-		hold, held`)}},
+			in(recover, `for _, r := range left.running {`, `for _, r := range left.running[:0] {`)}},
 		{name: "give away what a crash cut", breaks: []string{"money: a restart resolves open holds"}, caught: []string{"money-kill-after-output"}, edits: []edit{
 			in(recover, `if priced && w.delivered() {`, `if false {`)}},
 		{name: "reverse twice", breaks: []string{"money: reversed once"}, caught: []string{"money-reversal"}, edits: []edit{
