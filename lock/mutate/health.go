@@ -55,7 +55,8 @@ func healths() []mutant {
 			in("internal/turn/attempt.go", "	a.stream, a.status, a.requestID = s, s.Status(), s.RequestID()\n", "	a.stream, a.status, a.requestID = s, s.Status(), s.RequestID()\n	a.report(health.Result{OK: true})\n")}},
 
 		{name: "cool for nothing", breaks: []string{"→ cooling"}, caught: []string{"row-05-429"}, edits: []edit{
-			in(table, `classify.RateLimited:        {Row: "5", Cool: true},`, `classify.RateLimited:        {Row: "5"},`)}},
+			in(table, `classify.RateLimited:        {Row: "5", Cool: true},`, `classify.RateLimited:        {Row: "5"},`),
+			in(table, `e.Breaker, e.Cool = false, true`, `e.Breaker = false`)}},
 		{name: "ignore Retry-After", breaks: []string{"cooling: as long as upstream asks"}, caught: []string{"class-retry-after-seconds"}, edits: []edit{
 			in(cool, `if wait <= 0 {`, `if true {`)}},
 		{name: "ignore Retry-After as a date", breaks: []string{"cooling: as long as upstream asks"}, caught: []string{"class-retry-after-date"}, edits: []edit{
@@ -100,6 +101,9 @@ func healths() []mutant {
 			in(order, `k.off, k.recheck = nil, time.Time{}`, `_ = off`)}},
 		{name: "say nothing of an unfit channel", breaks: []string{"effect unfit"}, caught: []string{"row-07a-405"}, edits: []edit{
 			in(table, `classify.Unfit:              {Row: "7a", Unfit: true},`, `classify.Unfit:              {Row: "7a"},`)}},
+		{name: "count rate limits", breaks: []string{"effect rate_limited"}, caught: []string{"row-05-429"}, edits: []edit{
+			in(table, `{Row: "5", Cool: true}`, `{Row: "5", Cool: true, Breaker: true}`),
+			in(table, `e.Breaker, e.Cool = false, true`, `e.Cool = true`)}},
 		{name: "count rate limits that come as events", breaks: []string{"effect failed_event"}, caught: []string{"row-01-rate-limit-event"}, edits: []edit{
 			in(table, `e.Breaker, e.Cool = false, true`, `e.Cool = true`)}},
 		{name: "promise an early return", breaks: []string{"all unavailable: the earliest moment"}, caught: []string{"health-all-open"}, edits: []edit{
@@ -122,7 +126,6 @@ func effects() []mutant {
 		{"upstream_5xx", `{Row: "3", Breaker: true}`, `{Row: "3"}`, "row-03-5xx"},
 		{"bad_answer", `{Row: "3a", Breaker: true}`, `{Row: "3a"}`, "row-03a-html-200"},
 		{"connect", `{Row: "4", Breaker: true}`, `{Row: "4"}`, "row-04-refused"},
-		{"rate_limited", `{Row: "5", Cool: true}`, `{Row: "5", Cool: true, Breaker: true}`, "row-05-429"},
 		{"overloaded", `{Row: "5a", Breaker: true}`, `{Row: "5a"}`, "row-05a-529"},
 		{"balance", `{Row: "6", Balance: true}`, `{Row: "6", Balance: true, Breaker: true}`, "row-06-402"},
 		{"auth", `{Row: "7", Disable: true}`, `{Row: "7", Disable: true, Breaker: true}`, "row-07-401"},
