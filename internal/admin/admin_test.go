@@ -100,6 +100,7 @@ func TestRefusals(t *testing.T) {
 		{"filter twice", "GET", "/admin/v1/requests?model=x&model=y", "", 400, "invalid_request", "model"},
 		{"bad outcome", "GET", "/admin/v1/requests?outcome=great", "", 400, "invalid_request", "outcome"},
 		{"bad since", "GET", "/admin/v1/requests?since=yesterday", "", 400, "invalid_request", "since"},
+		{"bad cursor", "GET", "/admin/v1/requests?cursor=zzz", "", 400, "invalid_request", "cursor"},
 		{"bad kind", "GET", "/admin/v1/ledger/transactions?kind=gift", "", 400, "invalid_request", "kind"},
 		{"limit of zero", "GET", "/admin/v1/customers?limit=0", "", 400, "invalid_request", "limit"},
 		{"limit too high", "GET", "/admin/v1/customers?limit=1001", "", 400, "invalid_request", "limit"},

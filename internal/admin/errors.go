@@ -32,6 +32,9 @@ func refusals() []struct {
 		{ErrUnknown, notFound},
 		{account.ErrInvalid, invalid},
 		{ledger.ErrInvalid, invalid},
+		{journal.ErrCursor, func(error) *fault.Error {
+			return fault.New(fault.InvalidRequest, "cursor must be the next of an earlier page.").WithParam("cursor")
+		}},
 		{money.ErrOverflow, invalid},
 		{ErrInvalid, invalid},
 		{ledger.ErrIdempotencyConflict, func(err error) *fault.Error {

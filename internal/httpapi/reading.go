@@ -86,7 +86,12 @@ func (a *api) requests(w http.ResponseWriter, r *http.Request, who account.Princ
 		f.Since = at
 	}
 	list, next, err := a.Journal.List(r.Context(), f)
-	if err != nil {
+	switch {
+	case errors.Is(err, journal.ErrOutcome):
+		return fault.New(fault.InvalidRequest, "outcome must be one that a record has, like completed or failed.").WithParam("outcome")
+	case errors.Is(err, journal.ErrCursor):
+		return fault.New(fault.InvalidRequest, "cursor must be the next of an earlier page.").WithParam("cursor")
+	case err != nil:
 		return fault.New(fault.StoreUnavailable, "").WithCause(err)
 	}
 	out := make([]journal.Record, len(list))

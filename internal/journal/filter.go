@@ -56,7 +56,7 @@ func (f Filter) where() (string, []any, error) {
 	case final(f.Outcome):
 		add("outcome = ?", string(f.Outcome))
 	case f.Outcome != "" && f.Outcome != OutcomeRunning:
-		return "", nil, fmt.Errorf("%w: no outcome %q", ErrInvalid, f.Outcome)
+		return "", nil, fmt.Errorf("%w: %q", ErrOutcome, f.Outcome)
 	}
 	if !f.Since.IsZero() {
 		add("started_at >= ?", f.Since.UnixMilli())
@@ -81,7 +81,7 @@ func parseCursor(cursor string) (started int64, id string, err error) {
 	ms, id, ok := strings.Cut(cursor, ".")
 	started, err = strconv.ParseInt(ms, 10, 64)
 	if !ok || err != nil {
-		return 0, "", fmt.Errorf("%w: not a cursor of this list", ErrInvalid)
+		return 0, "", ErrCursor
 	}
 	return started, id, nil
 }

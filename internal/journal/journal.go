@@ -13,6 +13,9 @@ import (
 var (
 	ErrNotFound = errors.New("no such request")
 	ErrInvalid  = errors.New("invalid record")
+	// A list asked for in a way that no list has.
+	ErrOutcome = fmt.Errorf("%w: there is no such outcome", ErrInvalid)
+	ErrCursor  = fmt.Errorf("%w: not a cursor of this list", ErrInvalid)
 )
 
 // Journal is the records of one database.

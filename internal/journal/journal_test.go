@@ -249,9 +249,12 @@ func TestListFiltersAndPages(t *testing.T) {
 			}
 		}
 	}
-	for _, bad := range []journal.Filter{{Outcome: "odd"}, {Cursor: "x"}, {Cursor: "1x.req"}} {
-		if _, _, err := f.List(t.Context(), bad); !errors.Is(err, journal.ErrInvalid) {
-			t.Errorf("%+v: %v", bad, err)
+	for _, bad := range []struct {
+		filter journal.Filter
+		want   error
+	}{{journal.Filter{Outcome: "odd"}, journal.ErrOutcome}, {journal.Filter{Cursor: "x"}, journal.ErrCursor}, {journal.Filter{Cursor: "1x.req"}, journal.ErrCursor}} {
+		if _, _, err := f.List(t.Context(), bad.filter); !errors.Is(err, bad.want) || !errors.Is(err, journal.ErrInvalid) {
+			t.Errorf("%+v: %v", bad.filter, err)
 		}
 	}
 }

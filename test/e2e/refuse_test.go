@@ -82,6 +82,8 @@ var own = map[string][]refusal{
 		{name: "a record unknown", method: "GET", path: "/v1/requests/req_unknown", status: 404, code: "not_found", unrecorded: true},
 		{name: "a model unknown", method: "GET", path: "/v1/models/nobody/knows", status: 404, code: "model_not_found", unrecorded: true},
 		{name: "a list's bad limit", method: "GET", path: "/v1/requests?limit=x", status: 400, code: "invalid_request", param: "limit", unrecorded: true},
+		{name: "a list's bad cursor", method: "GET", path: "/v1/requests?cursor=zzz", status: 400, code: "invalid_request", param: "cursor", unrecorded: true},
+		{name: "a list's bad outcome", method: "GET", path: "/v1/requests?outcome=great", status: 400, code: "invalid_request", param: "outcome", unrecorded: true},
 		{name: "unknown path", path: "/v1/nothing", body: `{}`, status: 404, code: "not_found", unrecorded: true},
 		{name: "unknown root", method: "GET", path: "/nothing", status: 404, code: "not_found", unrecorded: true},
 		{name: "no version", path: "/responses", body: `{}`, status: 404, code: "not_found", unrecorded: true},
