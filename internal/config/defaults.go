@@ -43,6 +43,15 @@ func Default() Config {
 	}
 }
 
+// TimersOf are the public model's timers for that protocol, the general ones for
+// a model that does not exist.
+func (c *Config) TimersOf(model, protocol string) Timers {
+	if m := c.Model(model); m != nil {
+		return m.TimersFor(protocol)
+	}
+	return c.Timers
+}
+
 // TimersFor are the model's timers for an attempt on a channel of that protocol.
 func (m *Model) TimersFor(protocol string) Timers {
 	timers := m.Timers

@@ -352,6 +352,35 @@ func TestAClientThatTakesNothing(t *testing.T) {
 	})
 }
 
+// TestPatienceOfAModel: a model's own write timer holds for its turns, shorter
+// than what was in force before.
+func TestPatienceOfAModel(t *testing.T) {
+	steps := []sim.Step{sim.Created(), sim.Item("message"), sim.Part()}
+	for range 200 {
+		steps = append(steps, sim.Huge(64<<10))
+	}
+	hasty := `  - name: hasty
+    price: {input: "10", output: "50"}
+    timers: {write: 5s}
+    channels: [{channel: ch-a, upstream_model: up-a}]
+timers: {write: 10m}
+`
+	inBubble(t, hasty, sim.Play(append(steps, sim.Completed(nil))...), hello(), func(t *testing.T, x *bubble) {
+		c := x.raw()
+		_, _ = c.Write(textFrame(`{"type":"response.cancel"}`))
+		_, _ = c.Write(textFrame(`{"type":"response.create","model":"hasty"}`))
+		start := time.Now()
+		if _, err := x.a.WaitDone(t.Context(), "", 1); err != nil {
+			t.Fatal(err)
+		}
+		if d := since(start); d < 5*time.Second || d > 7*time.Second {
+			t.Errorf("cut after %v", d)
+		}
+		x.settled()
+		c.Close()
+	})
+}
+
 // TestASlowReaderIsNotCut: it takes something all the time, though a large
 // event as a whole takes longer than the write timer. (No keep-alive: a timer
 // that waits for the gate's lock stops a virtual clock.)

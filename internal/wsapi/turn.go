@@ -97,6 +97,7 @@ func (c *conn) complete(req *turn.Request, p *past) (f *fault.Error) {
 // full.
 func (c *conn) run(ctx context.Context, req *turn.Request, s *sink) {
 	s.keep = c.unstored(req)
+	c.wire.bound(c.Config().TimersOf(req.Parsed.Model, req.Protocol.Channel()).Write)
 	result := c.Engine.Run(ctx, req, s)
 	switch result.Outcome {
 	case journal.OutcomeCompleted, journal.OutcomeIncomplete:

@@ -60,6 +60,15 @@ func (w *wire) arm() {
 	}
 }
 
+// bound sets how long the client may take nothing from now on; models differ.
+func (w *wire) bound(limit time.Duration) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if limit != w.limit {
+		w.limit, w.until = limit, time.Time{}
+	}
+}
+
 // closeWrites gives what is still to be written a last deadline.
 func (w *wire) closeWrites(at time.Time) {
 	w.mu.Lock()

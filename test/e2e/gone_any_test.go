@@ -72,7 +72,7 @@ func TestClientGoneAtAnyByte(t *testing.T) {
 	}
 }
 
-// A client that takes nothing is cut after timers.write; until then upstream
+// A client that takes nothing is cut after its model's timers.write; until then upstream
 // waits and the gateway's memory does not grow.
 func TestClientTakesNothing(t *testing.T) {
 	left := make(chan bool, 1)
@@ -86,7 +86,8 @@ func TestClientTakesNothing(t *testing.T) {
 		left <- sent < 200<<20
 		return false
 	}}
-	s := stand.Start(t, stand.Options{Config: peersOf("timers: {write: 1s}", "alpha"), Peers: map[string]stand.Peer{"alpha": up}})
+	config := strings.Replace(peersOf("timers: {write: 10m}", "alpha"), "  - name: r\n", "  - name: r\n    timers: {write: 1s}\n", 1)
+	s := stand.Start(t, stand.Options{Config: config, Peers: map[string]stand.Peer{"alpha": up}})
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	conn := dial(t, s, "/v1/responses", apis[0].stream("r"))
