@@ -7,8 +7,10 @@ import (
 	"rubicon/internal/account"
 	"rubicon/internal/config"
 	"rubicon/internal/fault"
+	"rubicon/internal/protocol/responses"
 	"rubicon/internal/state"
 	"rubicon/internal/store"
+	"rubicon/internal/turn"
 	"rubicon/internal/upstream"
 )
 
@@ -63,30 +65,19 @@ func (a *api) stored(w http.ResponseWriter, r *http.Request, who account.Princip
 		Header: Upward(r.Header), Timers: a.Config().Timers, MaxEvent: a.Config().Limits.Event}
 	answer, failed := a.Upstream.Do(r.Context(), call)
 	if failed != nil {
-		return false, a.storedFault(failed, ch, cred, missing)
+		return false, storedFault(failed, ch, cred, missing)
 	}
 	writeJSON(w, answer.Status, answer.Body)
 	return true, nil
 }
 
 // storedFault is what a client learns of a failed call about a stored response.
-func (a *api) storedFault(f *upstream.Failed, ch *config.Channel, cred *config.Credential, missing *fault.Error) *fault.Error {
-	switch {
-	case f.Status == http.StatusNotFound:
+func storedFault(f *upstream.Failed, ch *config.Channel, cred *config.Credential, missing *fault.Error) *fault.Error {
+	if f.Status == http.StatusNotFound {
 		return missing
-	case f.Status == http.StatusUnauthorized, f.Status == http.StatusForbidden:
-		return fault.New(fault.UpstreamAuth, "").WithCause(f)
-	case f.JSON && f.Status >= 400:
-		e := fault.New(fault.UpstreamError, fault.Scrub(f.Info.Message, literals(ch, cred)...)).WithCause(f)
-		e.Status, e.Type = f.Status, fault.TypeFor(f.Status)
-		if f.Info.Code != "" {
-			e.Code = f.Info.Code
-		}
-		return e
-	case f.Status == 0:
-		return fault.New(fault.ConnectFailed, "").WithCause(f)
 	}
-	return fault.New(fault.UpstreamError, "").WithCause(f)
+	p := responses.Protocol()
+	return turn.Told(f, &p, literals(ch, cred)...)
 }
 
 func literals(ch *config.Channel, cred *config.Credential) []string {

@@ -77,6 +77,16 @@ func faultOf(f *upstream.Failed, req *Request) *fault.Error {
 	return e.WithCause(f)
 }
 
+// Told is what a client learns of a failed call that was no request, like one
+// about a stored response. The literals are not shown, whoever says them.
+func Told(f *upstream.Failed, p *protocol.Protocol, literals ...string) *fault.Error {
+	e := faultOf(f, &Request{Protocol: p})
+	if e.Upstream {
+		e.Message = fault.Scrub(e.Message, literals...)
+	}
+	return e
+}
+
 func wordsFor(f *upstream.Failed, req *Request) *fault.Error {
 	if code, own := ownCodes[f.Failure]; own {
 		return fault.New(code, "")

@@ -187,6 +187,45 @@ func TestStored(t *testing.T) {
 	}
 }
 
+// What goes wrong with a stored response is told like any other failure.
+func TestStoredFailures(t *testing.T) {
+	answers := make(chan func(*stand.Exchange) bool, 1)
+	up := &stand.Raw{Handle: func(c *stand.Exchange) bool { return (<-answers)(c) }}
+	s := stand.Start(t, stand.Options{Config: peersOf("", "alpha"), Peers: map[string]stand.Peer{"alpha": up}})
+	answers <- func(c *stand.Exchange) bool {
+		return c.Whole(200, "application/json", `{"id":"resp_1","object":"response","status":"completed","output":[{"type":"message","content":[{"type":"output_text","text":"Hi"}]}],"usage":{"input_tokens":1,"output_tokens":1}}`)
+	}
+	if got := s.Post(s.Default, "/v1/responses", `{"model":"r","store":true}`); got.Status != 200 {
+		t.Fatalf("%d %s", got.Status, got.Body)
+	}
+	for _, c := range []struct {
+		name, head, body string
+		status           int
+		code, wait       string
+	}{
+		{"429", "429 Slow\r\nRetry-After: 4", `{"error":{"message":"slow","code":"rate_limit_exceeded"}}`, 429, "rate_limit_exceeded", "4"},
+		{"401", "401 No", `{"error":{"message":"bad key","code":"invalid_api_key"}}`, 502, "upstream_auth", ""},
+		{"403 about the request", "403 No", `{"error":{"message":"not in your region","code":"unsupported_region"}}`, 403, "unsupported_region", ""},
+		{"402", "402 Pay", `{"error":{"message":"no money"}}`, 503, "upstream_balance", "1"},
+		{"HTML", "502 Bad", `<html>`, 502, "upstream_error", ""},
+		{"nothing", "", "", 502, "stream_read_error", ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			answers <- func(x *stand.Exchange) bool {
+				if c.head != "" {
+					fmt.Fprintf(x.Conn, "HTTP/1.1 %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", c.head, len(c.body), c.body)
+				}
+				return false
+			}
+			got := s.Get(s.Default, "/v1/responses/resp_1")
+			checkFault(t, got, "responses", c.status, c.code)
+			if wait := got.Header.Get("Retry-After"); wait != c.wait {
+				t.Errorf("retry-after %q, want %q", wait, c.wait)
+			}
+		})
+	}
+}
+
 // Where the gateway turns store off, it says so upstream, and says which option
 // to look at when such a response is continued.
 func TestStoreTurnedOff(t *testing.T) {
