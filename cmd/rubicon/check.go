@@ -1,6 +1,7 @@
 package main
 
 import (
+	"crypto/tls"
 	"errors"
 	"fmt"
 
@@ -43,12 +44,26 @@ func (c *checkCmd) Run(sh *shell) error {
 		result.Problems = findings(invalid.Problems)
 	} else {
 		result.Version, result.Warnings = cfg.Version(), findings(cfg.Warnings())
+		result.Problems = append(result.Problems, certificate(cfg.TLS)...)
+		result.OK = len(result.Problems) == 0
 	}
 	if err := c.show(sh, result); err != nil {
 		return err
 	}
 	if !result.OK {
 		return fmt.Errorf("%s is not valid, problems: %d; correct them and check again", path, len(result.Problems))
+	}
+	return nil
+}
+
+// certificate is what is wrong with the files that tls names: to serve would
+// fail for it.
+func certificate(t config.TLS) []finding {
+	if !t.Enabled() {
+		return nil
+	}
+	if _, err := tls.LoadX509KeyPair(t.Cert, t.Key); err != nil {
+		return []finding{{Path: "tls", Message: "the certificate cannot be read: " + err.Error()}}
 	}
 	return nil
 }

@@ -192,6 +192,20 @@ func TestCheckShowsAllProblems(t *testing.T) {
 	cli(t, nil, "migrate", "-c", "bad.yaml").oneLine(t, exitFailed, "`rubicon check -c bad.yaml` shows all")
 }
 
+// A certificate that cannot be read is told before serve fails for it.
+func TestCheckReadsTheCertificate(t *testing.T) {
+	t.Chdir(t.TempDir())
+	write(t, "c.yaml", `admin: {token: a-token-of-the-test}
+tls: {cert: missing.pem, key: missing.pem}
+channels: [{name: a, protocol: responses, base_url: "https://api.test/v1"}]
+models: [{name: m, price: {input: "1", output: "2"}, channels: [{channel: a, upstream_model: u}]}]
+`)
+	got := cli(t, nil, "check", "-c", "c.yaml")
+	if got.code != exitFailed || !strings.Contains(got.out, "c.yaml: tls: ") || strings.Contains(got.out, "is valid") {
+		t.Errorf("%+v", got)
+	}
+}
+
 func TestVersion(t *testing.T) {
 	if got := cli(t, nil, "version"); got.code != 0 || !strings.HasPrefix(got.out, "rubicon ") {
 		t.Errorf("version: %+v", got)
