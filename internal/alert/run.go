@@ -74,10 +74,11 @@ func (b *Book) take(ctx context.Context, first entry) {
 		if !told {
 			b.Log.Error("writing alerts; trying again", "alerts", len(list), "error", err)
 		}
-		if !sleep(ctx, writeAgain) {
+		if ctx.Err() != nil {
 			b.Log.Error("alerts did not reach the database", "alerts", len(list), "error", err)
 			return
 		}
+		sleep(ctx, writeAgain)
 	}
 	b.wake()
 }

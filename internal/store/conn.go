@@ -79,6 +79,14 @@ func meaning(err error) failure {
 	return failed
 }
 
+// unavailable is an error of a database that is away.
+func unavailable(cause error) error {
+	if meaning(cause) == away {
+		return cause
+	}
+	return &databaseError{cause: cause, means: away}
+}
+
 // wrap makes the errors of a driver what conn promises.
 func wrap(err error, read func(error) failure) error {
 	if err == nil || errors.Is(err, sql.ErrNoRows) {

@@ -27,7 +27,7 @@ func (o *outage) refuses(now time.Time) error {
 	if o.since.IsZero() || now.Sub(o.since) < o.patience || now.Sub(o.tried) >= retryOutage {
 		return nil
 	}
-	return &databaseError{cause: o.cause, means: away}
+	return unavailable(o.cause)
 }
 
 // failed notes a failed attempt, and tells whether patience is at its end.

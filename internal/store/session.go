@@ -46,12 +46,12 @@ const tryAgain = 100 * time.Millisecond
 // waits for a database that is away, but not beyond the dialect's patience
 // counted from when that began.
 func (s *session) ready(ctx context.Context) error {
-	if s.conn != nil && !s.conn.broken() {
-		return nil
-	}
 	for {
 		if err := s.outage.refuses(time.Now()); err != nil {
 			return err
+		}
+		if s.conn != nil && !s.conn.broken() {
+			return nil
 		}
 		err := s.connect(ctx)
 		if err == nil {
@@ -62,7 +62,7 @@ func (s *session) ready(ctx context.Context) error {
 			return &databaseError{cause: errors.Join(context.Cause(ctx), err), means: away}
 		}
 		if s.outage.failed(time.Now(), err) {
-			return &databaseError{cause: err, means: away}
+			return unavailable(err)
 		}
 		if err := pause(ctx, tryAgain); err != nil {
 			return err
@@ -98,15 +98,26 @@ func (s *session) each(ctx context.Context, text string, args []any, fn func(Row
 
 // start begins a transaction with text. It is the first word of a session that
 // may have lost its connection while nobody used it, so it is said twice; and
-// it is answered soon, or the database hangs.
+// it is answered soon, or the database hangs. A database that answers that it
+// cannot now is asked again for as long as one that does not answer.
 func (s *session) start(ctx context.Context, text string) error {
-	for try := 0; ; try++ {
+	for lost := false; ; {
 		if err := s.ready(ctx); err != nil {
 			return err
 		}
 		err := s.say(ctx, text)
-		if err == nil || try > 0 || !s.lost() || ctx.Err() != nil {
+		switch {
+		case err == nil:
+			s.outage.over()
+			return nil
+		case s.lost() && !lost && ctx.Err() == nil:
+			lost = true
+		case s.lost() || meaning(err) != away || s.outage.failed(time.Now(), err):
 			return err
+		default:
+			if err := pause(ctx, tryAgain); err != nil {
+				return err
+			}
 		}
 	}
 }

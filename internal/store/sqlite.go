@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net/url"
 	"slices"
+	"time"
 
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
@@ -20,8 +21,8 @@ func sqliteDialect(path string, o Options) (dialect, error) {
 		synchronous = "FULL"
 	}
 	common := []string{
-		// Only tools can be in the way, and requests wait meanwhile.
-		"busy_timeout(2000)",
+		// Only tools can be in the way. The rest of the patience is the dialect's.
+		"busy_timeout(200)",
 		"foreign_keys(1)",
 		// Without it INSERT OR REPLACE deletes rows behind the back of the
 		// triggers that forbid it.
@@ -42,6 +43,7 @@ func sqliteDialect(path string, o Options) (dialect, error) {
 		// SQLite the journal that it keeps to undo a single statement.
 		insert:    "INSERT OR ROLLBACK",
 		migration: func(text string) string { return text },
+		patience:  2 * time.Second,
 	}
 	if path == ":memory:" {
 		d.writeDSN = "file::memory:?" + pragmas(write...)

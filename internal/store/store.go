@@ -48,7 +48,8 @@ const queueSize = 4096
 // DB is an open database. Close it when its users have stopped.
 type DB struct {
 	dialect dialect
-	outage  outage
+	writes  outage
+	reads   outage    // PostgreSQL is away for both, an SQLite file for one alone
 	lock    *fileLock // nil: not exclusive
 
 	writing *pool // one session: the writer's
@@ -76,7 +77,8 @@ func Open(ctx context.Context, url string, o Options) (*DB, error) {
 	}
 	db := &DB{
 		dialect: d,
-		outage:  outage{patience: d.patience},
+		writes:  outage{patience: d.patience},
+		reads:   outage{patience: d.patience},
 		queue:   make(chan *job, queueSize),
 		due:     make(chan struct{}, 1),
 		closing: make(chan struct{}),
@@ -119,7 +121,11 @@ func (db *DB) open(ctx context.Context, dsn string, writes bool, size int) (*poo
 	if err != nil {
 		return nil, err
 	}
-	p := newPool(db.dialect, c, &db.outage, size)
+	o := &db.reads
+	if writes {
+		o = &db.writes
+	}
+	p := newPool(db.dialect, c, o, size)
 	db.pools = append(db.pools, p)
 	return p, p.fill(ctx)
 }

@@ -161,7 +161,7 @@ func (db *DB) persist(s *session, batch []*job) (results []error, err error) {
 		}
 		if errors.Is(err, context.DeadlineExceeded) {
 			// The database hangs, and would again.
-			db.outage.failed(time.Now(), err)
+			db.writes.failed(time.Now(), err)
 			return results, err
 		}
 		time.Sleep(rand.N(time.Duration(try) * 5 * time.Millisecond))

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"math"
 	"slices"
 	"strings"
@@ -141,7 +142,7 @@ func (t *turn) bind(r protocol.Ref, e state.Entry, known, manyOrigins bool) *fau
 	case known && r.Kind == protocol.KindResponse && e.StoreOff:
 		return fault.New(fault.PreviousResponseNotFound, "Previous response not found: this gateway turned its \"store\" off (option replay.default_store: false). Send \"store\": true with the request to be continued, or the full input without previous_response_id.").WithParam(r.Param)
 	case known:
-		t.origin = e.Origin
+		t.goTo(e.Origin)
 		if r.Kind == protocol.KindResponse {
 			t.estimate += e.Tokens
 		}
@@ -152,6 +153,18 @@ func (t *turn) bind(r protocol.Ref, e state.Entry, known, manyOrigins bool) *fau
 		return fault.Newf(fault.PreviousResponseNotFound, "Previous response with id '%s' not found.", clip(r.ID)).WithParam(r.Param)
 	}
 	return fault.Newf(fault.NotFound, "No %s with id '%s' was found.", strings.ReplaceAll(r.Kind, "_", " "), clip(r.ID)).WithParam(r.Param)
+}
+
+// nowhere is the origin of a request that names state of two: no account has
+// both, and no route is its.
+const nowhere = "\x00two origins"
+
+// goTo binds the request to the account that holds state it names.
+func (t *turn) goTo(origin string) {
+	if t.origin != "" && t.origin != origin {
+		origin = nowhere
+	}
+	t.origin = origin
 }
 
 // origins counts the upstream accounts behind the candidates of this surface.
@@ -224,7 +237,11 @@ func (t *turn) openBooks(held money.Nano) *fault.Error {
 	case err != nil && t.ctx.Err() != nil:
 		return fault.New(fault.InternalError, "The client left.").WithCause(err)
 	case err != nil:
-		t.Log.Error("making a charge hold", "request_id", t.req.ID, "error", err)
+		level := slog.LevelError
+		if t.Books.Away() {
+			level = slog.LevelDebug // which is said once, and not for every request
+		}
+		t.Log.Log(t.ctx, level, "making a charge hold", "request_id", t.req.ID, "error", err)
 		return fault.New(fault.StoreUnavailable, "").WithCause(err)
 	}
 	t.opened = true

@@ -71,3 +71,27 @@ func blockWrites(t *testing.T, store string) (unblock func()) {
 		_ = conn.Close(t.Context())
 	}
 }
+
+// scanRow reads one value around the gateway.
+func scanRow(t *testing.T, store, text string, dest any) {
+	t.Helper()
+	if file, ok := strings.CutPrefix(store, "sqlite:"); ok {
+		db, err := sql.Open("sqlite", "file:"+file+"?_pragma=busy_timeout(5000)&_pragma=query_only(1)")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer db.Close()
+		if err := db.QueryRow(text).Scan(dest); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	conn, err := pgx.Connect(t.Context(), store)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.Close(t.Context()) }()
+	if err := conn.QueryRow(t.Context(), text).Scan(dest); err != nil {
+		t.Fatal(err)
+	}
+}
