@@ -96,7 +96,7 @@ func healths() []mutant {
 		{name: "enable a key that is still refused", breaks: []string{"disabled → by a re-check"}, caught: []string{"health-recheck"}, edits: []edit{
 			in(recheck, `	case accepted:`, `	case true || accepted:`)}},
 		{name: "re-check what an operator disabled", breaks: []string{"→ disabled by an operator"}, caught: []string{"health-operator-disables"}, edits: []edit{
-			in(order, `k.off, k.recheck = &Order{Reason: reasonOr(reason), Actor: actor, Since: now}, time.Time{}`, `k.off, k.recheck = &Order{Reason: reasonOr(reason), Actor: actor, Since: now}, now.Add(r.recheck)`)}},
+			in(order, `k.off, k.recheck = &Order{Reason: reasonOr(reason), Actor: actor, Since: now}, time.Time{}`, "k.off, k.recheck = &Order{Reason: reasonOr(reason), Actor: actor, Since: now}, now.Add(r.recheck)\n			r.wake()")}},
 		{name: "ignore an operator's enabling", breaks: []string{"disabled → by an operator"}, caught: []string{"health-operator-disables"}, edits: []edit{
 			in(order, `k.off, k.recheck = nil, time.Time{}`, `_ = off`)}},
 		{name: "say nothing of an unfit channel", breaks: []string{"effect unfit"}, caught: []string{"row-07a-405"}, edits: []edit{
