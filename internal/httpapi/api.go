@@ -15,6 +15,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"path"
 	"time"
 
 	"rubicon/internal/account"
@@ -102,7 +103,8 @@ func (a *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		a.fail(w, r, fault.New(fault.Overloaded, "The gateway has as many connections as it takes."))
 		return
 	}
-	if _, pattern := a.mux.Handler(r); pattern == "" {
+	// The mux would redirect a path that is not clean, which no client expects.
+	if _, pattern := a.mux.Handler(r); pattern == "" || path.Clean(r.URL.Path) != r.URL.Path {
 		a.noRoute(w, r)
 		return
 	}

@@ -49,10 +49,14 @@ func unsupported(typ []byte) *fault.Error {
 	return f.WithParam("type")
 }
 
-// checkStream refuses a stream_id: one response runs at a time.
+// checkStream refuses a stream_id, since one response runs at a time, and
+// "stream": false, since everything is streamed here.
 func checkStream(b []byte) *fault.Error {
 	if given(b, "stream_id") {
 		return fault.New(fault.InvalidStreamID, "").WithParam("stream_id")
+	}
+	if v, ok := jsonscan.Bool(jsonscan.Get(b, "stream")); ok && !v {
+		return fault.New(fault.UnsupportedParameter, "Responses are always streamed on the socket; leave stream out.").WithParam("stream")
 	}
 	return nil
 }

@@ -29,6 +29,7 @@ func TestRefusalsKeepTheConnectionOpen(t *testing.T) {
 		{"two objects", `{} {}`, "invalid_json", "", 400, false},
 		{"empty", ``, "invalid_json", "", 400, false},
 		{"background", `{"type":"response.create","model":"m","background":true}`, "unsupported_parameter", "background", 400, true},
+		{"stream false", `{"type":"response.create","model":"m","stream":false}`, "unsupported_parameter", "stream", 400, true},
 		{"stream_id", `{"type":"response.create","model":"m","stream_id":"s1"}`, "invalid_stream_id", "stream_id", 400, true},
 		{"no model", `{"type":"response.create","input":"hi"}`, "invalid_request", "model", 400, true},
 		{"a key twice", `{"type":"response.create","model":"m","model":"m"}`, "invalid_request", "model", 400, true},

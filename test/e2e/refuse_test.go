@@ -60,6 +60,7 @@ var bodies = []refusal{
 // own are refused on one surface.
 var own = map[string][]refusal{
 	"responses": {
+		{name: "path not clean", path: "/v1//responses", body: `{}`, status: 404, code: "not_found", unrecorded: true},
 		{name: "background", body: `{"model":"r","background":true}`, status: 400, code: "unsupported_parameter", param: "background"},
 		{name: "background a string", body: `{"model":"r","background":"yes"}`, status: 400, code: "invalid_request", param: "background"},
 		{name: "store a number", body: `{"model":"r","store":1}`, status: 400, code: "invalid_request", param: "store"},
