@@ -118,19 +118,25 @@ func (l *Ledger) Reverse(ctx context.Context, txid, reason, actor string) (Trans
 		return Transaction{}, err
 	}
 	var done Transaction
-	err := l.db.Write(ctx, func(tx *store.Tx) error {
-		original, err := reversible(tx, txid)
-		if err != nil {
+	reverse := func() error {
+		return l.db.Write(ctx, func(tx *store.Tx) error {
+			original, err := reversible(tx, txid)
+			if err != nil {
+				return err
+			}
+			done, err = l.post(tx, entry{
+				kind: KindReverse, request: original.RequestID, customer: original.Customer, amount: original.amount,
+				model:    original.model,
+				postings: reversePostings(original.Kind, original.Customer, original.model, original.amount),
+				special:  special{reason: reason, actor: actor, reverses: txid},
+			})
 			return err
-		}
-		done, err = l.post(tx, entry{
-			kind: KindReverse, request: original.RequestID, customer: original.Customer, amount: original.amount,
-			model:    original.model,
-			postings: reversePostings(original.Kind, original.Customer, original.model, original.amount),
-			special:  special{reason: reason, actor: actor, reverses: txid},
 		})
-		return err
-	})
+	}
+	err := reverse()
+	if errors.Is(err, store.ErrConflict) {
+		err = reverse() // another one was quicker, and is found now
+	}
 	if err != nil {
 		return Transaction{}, fmt.Errorf("reversing %s: %w", txid, err)
 	}
