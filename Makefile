@@ -55,5 +55,6 @@ test-all: test ## what takes longer too
 	RUBICON_TEST_ALL=1 $(WITH_POSTGRES) $(GO) test -count=1 -timeout 60m ./...
 	$(GO) run ./lock/mutate
 
-bench: ## decoder, relay, decision, ledger
-	$(WITH_POSTGRES) $(GO) test -run '^$$' -bench . -benchmem ./internal/sse ./internal/jsonscan ./internal/replay ./internal/turn ./internal/store ./internal/ledger
+bench: ## decoder, relay, decision, money on both databases (see docs/bench.md)
+	$(GO) test -run '^$$' -bench . -benchmem ./internal/sse ./internal/jsonscan ./internal/replay ./internal/turn
+	$(GO) run ./internal/store/pgtest/with -durable -- $(GO) test -run '^$$' -bench . -benchtime 5s ./internal/meter

@@ -42,16 +42,22 @@ type Server struct {
 	server *exec.Cmd
 	alive  io.WriteCloser // the keeper ends with it
 	log    string
+	flush  bool
 }
 
 // Start makes a cluster and runs a server on it. It does not flush to disk: its
 // data survives the death of processes, not that of the machine.
-func Start() (*Server, error) {
+func Start() (*Server, error) { return start(false) }
+
+// StartDurable is Start with a server that flushes to disk, as in earnest.
+func StartDurable() (*Server, error) { return start(true) }
+
+func start(flush bool) (*Server, error) {
 	bin, err := binaries()
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{bin: bin}
+	s := &Server{bin: bin, flush: flush}
 	if s.owner, err = owner(); err != nil {
 		return nil, err
 	}
@@ -170,8 +176,11 @@ func (s *Server) Up() error {
 
 func (s *Server) arguments() []string {
 	args := []string{filepath.Join(s.bin, "postgres"), "-D", "data", "-p", strconv.Itoa(s.port), "-h", "127.0.0.1", "-k", s.dir}
-	for _, setting := range []string{"fsync=off", "full_page_writes=off", "max_connections=400", "shared_buffers=64MB", "autovacuum_naptime=10s",
-		"log_min_messages=warning", "max_wal_size=4GB"} {
+	settings := []string{"max_connections=400", "log_min_messages=warning", "max_wal_size=4GB"}
+	if !s.flush {
+		settings = append(settings, "fsync=off", "full_page_writes=off", "shared_buffers=64MB", "autovacuum_naptime=10s")
+	}
+	for _, setting := range settings {
 		args = append(args, "-c", setting)
 	}
 	return args

@@ -3,7 +3,8 @@
 //	go run ./internal/store/pgtest/with -- go test ./...
 //
 // The command finds it in RUBICON_TEST_POSTGRES. A server that is named there
-// already is used as it is.
+// already is used as it is. With -durable before the command the server flushes
+// to disk, for measurements.
 package main
 
 import (
@@ -26,6 +27,10 @@ func main() {
 }
 
 func run(args []string) (code int, err error) {
+	start := pgtest.Start
+	if len(args) > 0 && args[0] == "-durable" {
+		start, args = pgtest.StartDurable, args[1:]
+	}
 	if len(args) > 0 && args[0] == "--" {
 		args = args[1:]
 	}
@@ -33,7 +38,7 @@ func run(args []string) (code int, err error) {
 		return 2, errors.New("want a command, as in: with -- go test ./...")
 	}
 	if os.Getenv(pgtest.Env) == "" {
-		server, err := pgtest.Start()
+		server, err := start()
 		if err != nil {
 			return 1, err
 		}
