@@ -265,7 +265,7 @@ func (v *seen) whole(c *checks, e *Expect) {
 	c.same("errors logged", v.s.Logged, len(v.errors))
 	for i := range v.errors {
 		if v.s.Logged == 0 {
-			c.fail("logged: %s", v.errors[i].text)
+			c.fail("logged: %s", v.errors[i])
 		}
 	}
 }

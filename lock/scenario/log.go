@@ -3,6 +3,7 @@ package scenario
 import (
 	"context"
 	"log/slog"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -13,7 +14,7 @@ import (
 type eventLog struct {
 	mu     sync.Mutex
 	health []logged
-	errors []logged
+	errors []string
 	muted  bool
 }
 
@@ -44,7 +45,13 @@ func (l *eventLog) Handle(_ context.Context, r slog.Record) error {
 		l.health = append(l.health, logged{r.Time, strings.TrimSpace(b.String())})
 		return nil
 	}
-	l.errors = append(l.errors, logged{r.Time, r.Message + b.String()})
+	// When work in the background fails again and again is not what a scenario is
+	// about, and with retries at the same instant not even certain: each error
+	// counts once, whenever it was.
+	if text := r.Message + b.String(); !slices.Contains(l.errors, text) {
+		l.errors = append(l.errors, text)
+		slices.Sort(l.errors)
+	}
 	return nil
 }
 

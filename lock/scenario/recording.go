@@ -23,7 +23,7 @@ type (
 		Admin    []AdminCall `json:"admin,omitempty"`
 		Money    moneyOf     `json:"money"`
 		Health   healthOf    `json:"health"`
-		Logged   []momentOf  `json:"logged,omitempty"`
+		Logged   []string    `json:"logged,omitempty"`
 	}
 	requestOf struct {
 		Request  string            `json:"request"`
@@ -87,7 +87,7 @@ type (
 func (v *seen) recording() ([]byte, error) {
 	out := recordingOf{Scenario: v.s.Name, Admin: v.admin, Upstream: []callOf{},
 		Money:  moneyOf{Transactions: v.entries(v.money), Balances: map[string]string{}, Verified: v.verify.OK},
-		Health: healthOf{Events: v.moments(v.health), Alerts: v.alerts, Channels: v.channels}, Logged: v.moments(v.errors)}
+		Health: healthOf{Events: v.moments(v.health), Alerts: v.alerts, Channels: v.channels}, Logged: v.errors}
 	for i := range v.requests {
 		out.Requests = append(out.Requests, v.request(&v.requests[i]))
 	}

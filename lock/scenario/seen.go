@@ -31,7 +31,7 @@ type seen struct {
 	alerts   []json.RawMessage // oldest first
 	states   []admin.Channel
 	health   []logged
-	errors   []logged
+	errors   []string
 	secrets  []string // nothing of these may reach a client
 	aliases  []string // pairs: id, name
 }
