@@ -108,9 +108,9 @@ func moneys() []mutant {
 		{name: "never learn how long a token is", breaks: []string{"money: bytes per token are learned"}, caught: []string{"money-learned-ratio"}, edits: []edit{
 			in(finish, `if a.failed == nil && t.req.Parsed.Stream && a.seen.Reported {`, `if false {`)}},
 		{name: "read on when the client is gone", breaks: []string{"money: client gone"}, caught: []string{"row-15-leaves-after-output"}, edits: []edit{
-			in("internal/turn/drain.go", `if t.cfg.OnDisconnect != config.DisconnectDrain || t.req.CancelOnGone {`, `if t.req.CancelOnGone {`)}},
+			in("internal/turn/drain.go", `if t.cfg.OnDisconnect != config.DisconnectDrain || t.req.CancelOnGone {`, `if t.cfg.OnDisconnect == config.DisconnectDrain && t.req.CancelOnGone {`)}},
 		{name: "never read on", breaks: []string{"money: client gone"}, caught: []string{"money-drain"}, edits: []edit{
-			in("internal/turn/drain.go", `if t.cfg.OnDisconnect != config.DisconnectDrain || t.req.CancelOnGone {`, `if true {`)}},
+			in("internal/turn/drain.go", `if t.cfg.OnDisconnect != config.DisconnectDrain || t.req.CancelOnGone {`, `if config.DisconnectDrain != "" {`)}},
 		{name: "read on for nothing", breaks: []string{"money: client gone"}, caught: []string{"money-drain"}, edits: []edit{
 			in("internal/turn/drain.go", `return read-a.drainedFrom <= t.cfg.Limits.Event`, `return false`)}},
 		{name: "show the end before it is durable", breaks: []string{"money: durable before the end is shown"}, caught: []string{"money-store-locked-at-end"}, edits: []edit{
@@ -118,7 +118,7 @@ func moneys() []mutant {
 		{name: "leave holds open after a crash", breaks: []string{"money: a restart resolves open holds"}, caught: []string{"money-kill-in-the-hold"}, edits: []edit{
 			in(recover, `for _, r := range left.running {`, `for _, r := range left.running[:0] {`)}},
 		{name: "give away what a crash cut", breaks: []string{"money: a restart resolves open holds"}, caught: []string{"money-kill-after-output"}, edits: []edit{
-			in(recover, `if priced && w.delivered() {`, `if false {`)}},
+			in(recover, `if priced && w.delivered() {`, `if priced && false {`)}},
 		{name: "reverse twice", breaks: []string{"money: reversed once"}, caught: []string{"money-reversal"}, edits: []edit{
 			in(credit, `	if errors.Is(err, sql.ErrNoRows) {
 		return original, nil
