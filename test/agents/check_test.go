@@ -33,6 +33,17 @@ func checkMoney(t *testing.T, g *stand.Stand, r journal.Record) {
 	}
 }
 
+// checkOwn: the customer finds the turn by its response, failed ones too.
+func checkOwn(t *testing.T, g *stand.Stand, who stand.Customer, r journal.Record) {
+	t.Helper()
+	if r.ResponseID == "" {
+		return
+	}
+	if got := g.Get(who, "/v1/requests?response_id="+r.ResponseID); got.Status != 200 || !strings.Contains(got.Body, r.RequestID) {
+		t.Errorf("the customer does not find %s by %s: %d %s", r.RequestID, r.ResponseID, got.Status, got.Body)
+	}
+}
+
 // checkBooks: what the agent asked, what is on record and what the providers
 // got are the same.
 func (o outcome) checkBooks(t *testing.T, a agent, lasting bool) {
@@ -81,20 +92,22 @@ func (o outcome) ends(t *testing.T, text string) {
 // failure, once. Which of them it is, is the agent's own.
 func (o outcome) recovers(t *testing.T, text string) {
 	t.Helper()
+	n := len(o.last().failures)
 	if o.posts() > 1 {
 		o.ends(t, text)
-		return
+	} else if n != 1 {
+		t.Errorf("the agent gave up, and told of %d failures", n)
 	}
-	if n := len(o.last().failures); n != 1 {
-		t.Errorf("told of %d failures: %q", n, o.last().failures)
+	if n > 1 {
+		t.Errorf("one cut, %d failures: %q", n, o.last().failures)
 	}
 }
 
-// fails: the agent tells of a failure.
+// fails: the agent tells of a failure, of one for each request at most.
 func (o outcome) fails(t *testing.T) {
 	t.Helper()
-	if len(o.last().failures) == 0 {
-		t.Errorf("no failure told: %+v", o.last())
+	if n := len(o.last().failures); n == 0 || n > o.posts() {
+		t.Errorf("told of %d failures for %d requests: %q", n, o.posts(), o.last().failures)
 	}
 }
 

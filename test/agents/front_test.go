@@ -49,7 +49,7 @@ func startFront(t *testing.T, to string) *front {
 
 func (f *front) url() string { return "http://" + f.l.Addr().String() }
 
-// seen gives what was asked so far, connection tests apart.
+// seen gives what was asked so far.
 func (f *front) seen() []asked {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -85,6 +85,7 @@ func through(t *testing.T, a agent, s scene) (o outcome) {
 	for _, r := range g.Records() {
 		r = g.Record(r.RequestID)
 		checkMoney(t, g, r)
+		checkOwn(t, g, who, r)
 		switch {
 		case len(r.Notes) > 0 && len(r.Attempts) == 0 && r.Outcome == journal.OutcomeCompleted:
 			o.warm++

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -117,7 +118,7 @@ func codexSaid(stdout []byte) (s said) {
 			s.texts = append(s.texts, e.Item.Text)
 		case e.Type == "error":
 			s.failures = append(s.failures, e.Message)
-		case e.Type == "turn.failed":
+		case e.Type == "turn.failed" && !slices.Contains(s.failures, e.Error.Message): // mostly it repeats the last error
 			s.failures = append(s.failures, e.Error.Message)
 		}
 	}
