@@ -45,7 +45,6 @@ func (g *gateway) driven() *run {
 
 // reading collects an answer as it comes.
 type reading struct {
-	resp *http.Response
 	done chan got
 	mu   sync.Mutex
 	text strings.Builder

@@ -218,7 +218,7 @@ func TestEstimateInput(t *testing.T) {
 }
 
 func TestVersion(t *testing.T) {
-	if full(t).Version() != full(t).Version() {
+	if one, other := full(t), full(t); one.Version() != other.Version() {
 		t.Error("equal lists have different versions")
 	}
 	zero, ten := money.Nano(0), usd(t, "10")

@@ -47,10 +47,3 @@ func (o *outage) over() {
 	defer o.mu.Unlock()
 	o.since, o.cause = time.Time{}, nil
 }
-
-// away tells since when the database has been away.
-func (o *outage) away() (since time.Time, is bool) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.since, !o.since.IsZero()
-}

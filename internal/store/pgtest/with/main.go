@@ -35,7 +35,7 @@ func run(args []string) (code int, err error) {
 		args = args[1:]
 	}
 	if len(args) == 0 {
-		return 2, errors.New("want a command, as in: with -- go test ./...")
+		return 2, errors.New("want a command, as in: with -- go test")
 	}
 	if os.Getenv(pgtest.Env) == "" {
 		server, err := start()
