@@ -13,13 +13,13 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"rubicon/internal/app"
 	"rubicon/internal/config"
+	"rubicon/internal/store/storetest"
 )
 
 // Canary is in every upstream credential of a stand; nobody but the upstream
@@ -43,7 +43,7 @@ type Options struct {
 	Tune   func(*config.Config) // changes what YAML cannot say yet
 	App    app.Options
 	Credit string // of the customer; "1000.00" if empty
-	Store  string // URL of the database; an SQLite file of its own if empty
+	Store  string // URL of the database; if empty, one of its own (storetest.Env says of which kind)
 	// Open leaves holds open on purpose: their absence is not asserted.
 	Open bool
 }
@@ -131,7 +131,7 @@ func parse(tb testing.TB, store, yaml string) *config.Config {
 	tb.Helper()
 	dir := tb.TempDir()
 	if store == "" {
-		store = "sqlite:" + filepath.Join(dir, "stand.db")
+		store = storetest.URL(tb)
 	}
 	head := fmt.Sprintf("listen: 127.0.0.1:0\nadmin: {listen: \"127.0.0.1:0\", token: %s}\nstore: {url: %q, spool: %q, lease: 1s}\n", Token, store, dir)
 	cfg, err := config.Parse([]byte(head+yaml), os.LookupEnv)
