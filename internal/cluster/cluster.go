@@ -19,6 +19,7 @@ import (
 	"log/slog"
 	"os"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"rubicon/internal/ident"
@@ -50,6 +51,8 @@ type Node struct {
 	Options
 	database string
 	host     string
+
+	count atomic.Int64 // of nodes, when last looked
 
 	joining sync.Mutex // one Rejoin at a time
 	mu      sync.Mutex
@@ -112,6 +115,9 @@ func (n *Node) ID() string {
 
 // Database is the name of the database: no two have the same.
 func (n *Node) Database() string { return n.database }
+
+// Count is how many nodes there are, this one included, as of the last look.
+func (n *Node) Count() int { return int(max(n.count.Load(), 1)) }
 
 // Rejoin enters the process again after ErrBuried for the name it had.
 func (n *Node) Rejoin(ctx context.Context, buried string) error {

@@ -113,6 +113,9 @@ func TestJoinAndLeave(t *testing.T) {
 	if diff := cmp.Diff(want, second.names(t)); diff != "" {
 		t.Error(diff)
 	}
+	if second.Count() != len(want) {
+		t.Errorf("counted %d nodes", second.Count())
+	}
 	must(t, second.Leave(t.Context()))
 	if names := second.names(t); slices.Contains(names, second.ID()) {
 		t.Errorf("left, and is among %v", names)

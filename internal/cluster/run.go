@@ -80,6 +80,9 @@ func (n *Node) beats(ctx context.Context) (map[string]int64, error) {
 			return err
 		})
 	})
+	if err == nil {
+		n.count.Store(int64(len(beats)))
+	}
 	return beats, err
 }
 
