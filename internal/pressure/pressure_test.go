@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/debug"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -16,8 +17,8 @@ func TestMemoryHasHysteresis(t *testing.T) {
 	before := debug.SetMemoryLimit(-1)
 	t.Cleanup(func() { debug.SetMemoryLimit(before) })
 	synctest.Test(t, func(t *testing.T) {
-		now := int64(0)
-		m := &Memory{used: func() int64 { return now }}
+		var now atomic.Int64
+		m := &Memory{used: now.Load}
 		if got := m.Set(10 << 30); got != 10<<30 {
 			t.Fatalf("limit %d", got)
 		}
@@ -28,7 +29,7 @@ func TestMemoryHasHysteresis(t *testing.T) {
 			percent int64
 			over    bool
 		}{{50, false}, {96, false}, {98, true}, {92, true}, {89, false}, {96, false}} {
-			now = (10 << 30) / 100 * step.percent
+			now.Store((10 << 30) / 100 * step.percent)
 			time.Sleep(1100 * time.Millisecond) // virtual
 			if m.Over() != step.over {
 				t.Errorf("at %d %%: over = %t, want %t", step.percent, m.Over(), step.over)
