@@ -245,13 +245,13 @@ func TestAtomicSource(t *testing.T) {
 		more, key, header string
 		atomic            bool
 	}{
-		"nobody":                {},
-		"configuration":         {more: "delivery: atomic\n", atomic: true},
-		"key":                   {key: "atomic", atomic: true},
-		"key over config":       {more: "delivery: atomic\n", key: "stream"},
-		"header":                {header: "atomic", atomic: true},
-		"header over key":       {key: "stream", header: "atomic", atomic: true},
-		"header of other words": {header: "soon"},
+		"nobody":                 {},
+		"configuration":          {more: "delivery: atomic\n", atomic: true},
+		"key":                    {key: "atomic", atomic: true},
+		"key over config":        {more: "delivery: atomic\n", key: "stream"},
+		"header":                 {header: "atomic", atomic: true},
+		"header over key":        {key: "stream", header: "atomic", atomic: true},
+		"stream header over key": {key: "atomic", header: "stream"},
 	}
 	for name, tt := range tests {
 		for _, surface := range []Surface{Chat, Socket} {
