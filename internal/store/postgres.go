@@ -37,7 +37,7 @@ var sessionSettings = map[string]string{
 
 // writerSettings: every statement of the writer finds its rows by a key, but
 // the planner decides when the tables are still empty, and then keeps to it.
-var writerSettings = map[string]string{"enable_seqscan": "off"}
+var writerSettings = map[string]string{"enable_seqscan": "off", "plan_cache_mode": "force_generic_plan"}
 
 func postgresDialect(url string, o Options) (dialect, error) {
 	if err := checkSync(o.Sync); err != nil {
