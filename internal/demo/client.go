@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -133,6 +134,7 @@ func (o *operator) record(ctx context.Context, id string) (r journal.Record, lis
 	}
 	var t struct{ Transactions []ledger.Transaction }
 	err = o.call(ctx, http.MethodGet, "/admin/v1/ledger/transactions?request_id="+id, nil, &t)
+	slices.Reverse(t.Transactions) // the API lists newest first
 	return r, t.Transactions, err
 }
 

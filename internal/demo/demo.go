@@ -175,7 +175,8 @@ The gateway stays up until Ctrl-C. Talk to it:
     -H 'Authorization: Bearer %s' -H 'Content-Type: application/json' \
     -d '{"model":"demo/replayed","input":"Hello","stream":true}'
 
-Models: demo/replayed, demo/cut, demo/steady. The operator's side:
+Models: demo/replayed, demo/cut, demo/steady. The operator's side, in another shell
+(rubicon is bin/rubicon after make build, or go run ./cmd/rubicon):
 
   export RUBICON_ADMIN_URL=http://%s RUBICON_ADMIN_TOKEN=%s
   rubicon explain REQUEST_ID    (the x-request-id of an answer)
