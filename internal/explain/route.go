@@ -26,7 +26,10 @@ func (p *page) decision(d journal.Decision) {
 	if d.Chosen != "" {
 		title = fmt.Sprintf("Decision %d: %s", d.N, d.Chosen)
 	}
-	if d.Reason != "" {
+	switch {
+	case d.Reason == "only_route" && len(d.Candidates) == 1:
+		title += ", the only one"
+	case d.Reason != "":
 		title += ", " + Reason(d.Reason)
 	}
 	p.section(title)
