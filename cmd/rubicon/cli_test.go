@@ -59,7 +59,7 @@ func TestUsageErrors(t *testing.T) {
 		{"customer create", "see `rubicon customer create --help`"},
 		{"check --nonsense", "unknown flag --nonsense; see `rubicon check --help`"},
 		{"credit give cus_1 1", "--reason"},
-		{"credit give cus_1 one --reason r", "AMOUNT must be an amount like 10.00"},
+		{"credit give cus_1 one --reason r", "AMOUNT must be an amount of USD like 10.00, with at most 9 places"},
 		{"credit give cus_1 1.0000000001 --reason r", "AMOUNT must be an amount"},
 		{"credit give cus_1 -1 --reason r", "AMOUNT must be positive"},
 		{"credit give cus_1 0 --reason r", "AMOUNT must be positive"},

@@ -22,7 +22,7 @@ type creditGive struct {
 	adminFlags
 	Customer       string `arg:"" help:"The customer's id, cus_…"`
 	Amount         string `arg:"" help:"USD, like 10.00."`
-	Reason         string `required:"" help:"Why; it is kept in the ledger."`
+	Reason         string `required:"" placeholder:"TEXT" help:"Why; it is kept in the ledger."`
 	IdempotencyKey string `name:"idempotency-key" placeholder:"KEY" help:"A repeat with the same key gives nothing twice."`
 	JSON           bool   `name:"json" help:"Print the transaction as JSON."`
 }
@@ -48,7 +48,7 @@ type creditAdjust struct {
 	adminFlags
 	Customer string `arg:"" help:"The customer's id, cus_…"`
 	Amount   string `arg:"" help:"USD, like -1.00 or 1.00."`
-	Reason   string `required:"" help:"Why; it is kept in the ledger."`
+	Reason   string `required:"" placeholder:"TEXT" help:"Why; it is kept in the ledger."`
 	JSON     bool   `name:"json" help:"Print the transaction as JSON."`
 }
 
@@ -65,7 +65,7 @@ func (c *creditAdjust) Run(ctx context.Context, sh *shell) error {
 type creditReverse struct {
 	adminFlags
 	ID     string `arg:"" help:"The transaction's id, tx_…"`
-	Reason string `required:"" help:"Why; it is kept in the ledger."`
+	Reason string `required:"" placeholder:"TEXT" help:"Why; it is kept in the ledger."`
 	JSON   bool   `name:"json" help:"Print the transaction as JSON."`
 }
 

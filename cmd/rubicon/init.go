@@ -9,7 +9,7 @@ import (
 )
 
 type initCmd struct {
-	Config string `short:"c" placeholder:"FILE" default:"rubicon.yaml" help:"Where to write it."`
+	Config string `short:"c" placeholder:"FILE" default:"rubicon.yaml" help:"Where to write it. Default ${default}."`
 	Force  bool   `help:"Overwrite a file that is there."`
 }
 

@@ -140,7 +140,7 @@ func limitsOf(l account.Limits) string {
 func amountOf(name, text string) (money.Nano, error) {
 	amount, err := money.Parse(text)
 	if err != nil {
-		return 0, usagef("%s must be an amount like 10.00 (%v)", name, err)
+		return 0, usagef("%s must be an amount of USD like 10.00, with at most 9 places", name)
 	}
 	return amount, nil
 }

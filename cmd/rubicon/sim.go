@@ -14,7 +14,7 @@ import (
 
 type simCmd struct {
 	Script string `short:"s" placeholder:"FILE" help:"Script file, YAML or JSON. Without it the ready-made scripts, which cover every row of the contract."`
-	Listen string `default:"127.0.0.1:9090" placeholder:"ADDRESS" help:"Where to listen."`
+	Listen string `default:"127.0.0.1:9090" placeholder:"ADDRESS" help:"Where to listen. Default ${default}."`
 }
 
 // Run serves until it is interrupted.
