@@ -47,7 +47,7 @@ type ledger struct {
 func newLedger(f factory) ledger {
 	return ledger{
 		done: f.counter("rubicon_ledger_operations_total",
-			"Holds, settlements and releases of requests (record: those without money), by result: ok, refused (the balance is too low) or failed.", "operation", "result"),
+			"Holds, settlements and releases of requests (record: of those without money; reject: a request refused before its hold), by result: ok, refused (the balance is too low) or failed.", "operation", "result"),
 		seconds: f.histogram("rubicon_ledger_operation_seconds", "How long a request waited until such an operation was durable.",
 			[]float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 5, 30}, "operation"),
 	}
