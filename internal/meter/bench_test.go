@@ -31,7 +31,43 @@ func BenchmarkRequest(b *testing.B) {
 
 const benchCustomers = 50
 
-func benchmarkRequest(b *testing.B, callers int) {
+// BenchmarkPaced is how long requests wait before their dispatch that arrive at
+// a rate which the database can keep up with: callers that never pause, as
+// above, wait for each other and not for it.
+func BenchmarkPaced(b *testing.B) {
+	const perSecond = 500
+	f, ids := benchBooks(b)
+	waits := make([]time.Duration, b.N)
+	b.ResetTimer()
+	arrive := time.NewTicker(time.Second / perSecond)
+	defer arrive.Stop()
+	var wg sync.WaitGroup
+	for i := range b.N {
+		<-arrive.C
+		wg.Go(func() {
+			start := time.Now()
+			opening := benchOpening(ids.ID("req"), benchCustomer(i%benchCustomers), start)
+			if err := f.Open(context.Background(), opening); err != nil {
+				b.Error(err)
+				return
+			}
+			waits[i] = time.Since(start)
+			if err := f.Close(context.Background(), benchClosing(opening.Record)); err != nil {
+				b.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	reportWaits(b, waits)
+}
+
+func reportWaits(b *testing.B, all []time.Duration) {
+	slices.Sort(all)
+	b.ReportMetric(float64(all[len(all)/2].Microseconds())/1000, "ms-p50-hold")
+	b.ReportMetric(float64(all[len(all)*99/100].Microseconds())/1000, "ms-p99-hold")
+}
+
+func benchBooks(b *testing.B) (*fixture, *ident.Source) {
 	f := open(b)
 	ids := ident.New(rand.Reader, time.Now)
 	node, err := cluster.Join(b.Context(), cluster.Options{DB: f.db, IDs: ids, Log: slog.New(slog.DiscardHandler), Lease: time.Minute})
@@ -46,6 +82,11 @@ func benchmarkRequest(b *testing.B, callers int) {
 			b.Fatal(err)
 		}
 	}
+	return f, ids
+}
+
+func benchmarkRequest(b *testing.B, callers int) {
+	f, ids := benchBooks(b)
 	waits := make([][]time.Duration, callers)
 	b.ResetTimer()
 	before := cpuTime()
@@ -71,11 +112,8 @@ func benchmarkRequest(b *testing.B, callers int) {
 	wg.Wait()
 	b.StopTimer()
 	b.ReportMetric(float64((cpuTime()-before).Microseconds())/float64(b.N), "µs-cpu/request")
-	all := slices.Concat(waits...)
-	slices.Sort(all)
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "requests/s")
-	b.ReportMetric(float64(all[len(all)/2].Microseconds())/1000, "ms-p50-hold")
-	b.ReportMetric(float64(all[len(all)*99/100].Microseconds())/1000, "ms-p99-hold")
+	reportWaits(b, slices.Concat(waits...))
 	if n, _ := f.Waiting(); n > 0 {
 		b.Errorf("%d settlements did not reach the database", n)
 	}

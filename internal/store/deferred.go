@@ -135,7 +135,24 @@ func (tx *Tx) put(stmt deferred, row []any) {
 			return
 		}
 	}
-	tx.groups = append(tx.groups, &group{stmt: stmt, args: row})
+	tx.groups = append(tx.groups, &group{stmt: stmt, args: append(tx.session.rowsOf(stmt), row...)})
+}
+
+// rowsOf is room for the rows of a statement, from the last transaction that
+// had some: growing it anew each time would be a good part of the work.
+func (s *session) rowsOf(stmt deferred) []any {
+	room := s.room[stmt]
+	delete(s.room, stmt)
+	return room
+}
+
+// recycle keeps the room of the transaction's rows for the next one.
+func (tx *Tx) recycle() {
+	for _, g := range tx.groups {
+		room := g.args[:cap(g.args)]
+		clear(room) // or what was in it would live as long
+		tx.session.room[g.stmt] = room[:0]
+	}
 }
 
 // Flush writes what is pending and sends the rows that wait.
@@ -168,20 +185,21 @@ func (tx *Tx) waiting() ([]query, error) {
 
 // statements is how the rows of a group travel.
 func (s *session) statements(g *group) []query {
+	args := g.args
 	if into, ok := g.stmt.(InsertInto); ok && into.Last {
-		g.args = lastRows(g.args, g.stmt.width())
+		args = lastRows(args, g.stmt.width())
 	}
-	if len(g.args) == 0 {
+	if len(args) == 0 {
 		return nil
 	}
 	if s.dialect.arrays {
-		return []query{s.asArrays(g)}
+		return []query{s.asArrays(g.stmt, args)}
 	}
 	var (
 		out   []query
 		width = g.stmt.width()
 	)
-	for args := g.args; len(args) > 0; {
+	for len(args) > 0 {
 		rows := min(g.stmt.each(), 1<<(bits.Len(uint(len(args)/width))-1))
 		out = append(out, query{text: s.batchText(g.stmt, rows), args: args[:rows*width]})
 		args = args[rows*width:]
@@ -208,19 +226,19 @@ func lastRows(args []any, width int) []any {
 }
 
 // asArrays turns rows into columns.
-func (s *session) asArrays(g *group) query {
+func (s *session) asArrays(stmt deferred, args []any) query {
 	var (
-		width   = g.stmt.width()
+		width   = stmt.width()
 		types   = make([]string, width)
 		columns = make([]any, width)
 	)
 	for c := range width {
-		types[c], columns[c] = column(g.args, c, width)
+		types[c], columns[c] = column(args, c, width)
 	}
-	key := batchKey{stmt: g.stmt, types: strings.Join(types, " ")}
+	key := batchKey{stmt: stmt, types: strings.Join(types, " ")}
 	text, ok := s.texts[key]
 	if !ok {
-		text = g.stmt.arrays(types)
+		text = stmt.arrays(types)
 		s.texts[key] = text
 	}
 	return query{text: text, args: columns}

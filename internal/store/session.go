@@ -15,11 +15,12 @@ type session struct {
 	outage    *outage
 	conn      conn // nil: not connected
 	texts     map[batchKey]string
+	room      map[deferred][]any // for rows, see Tx.recycle
 	rows      int // written since they were last counted
 }
 
 func newSession(d dialect, c connector, o *outage) *session {
-	return &session{dialect: d, connector: c, outage: o, texts: map[batchKey]string{}}
+	return &session{dialect: d, connector: c, outage: o, texts: map[batchKey]string{}, room: map[deferred][]any{}}
 }
 
 func (s *session) close() error {

@@ -183,6 +183,7 @@ func (db *DB) transact(s *session, jobs []*job) (results []error, err error) {
 		return results, err
 	}
 	tx := &Tx{session: s, ctx: ctx}
+	defer tx.recycle()
 	if err := tx.begin(jobs); err != nil {
 		return results, errors.Join(err, s.rollback(ctx))
 	}
