@@ -135,7 +135,7 @@ func TestAFloodFromOneThatNeverReads(t *testing.T) {
 	_ = c.SetReadBuffer(4 << 10)
 	before := heap()
 	junk := strings.Repeat(string(textFrame(`{"type":"nonsense `+strings.Repeat("x", 150)+`"}`)), 1000)
-	_ = c.SetWriteDeadline(time.Now().Add(patience))
+	_ = c.SetWriteDeadline(time.Now().Add(4 * patience)) // refusing megabytes takes a while under the race detector
 	var sent int
 	for {
 		n, err := c.Write([]byte(junk))
