@@ -47,12 +47,13 @@ test/agents/node_modules: test/agents/package-lock.json
 
 test: lint clients postgres ## the whole proof: lint, every test under the race detector, the behaviour lock
 	$(WITH_POSTGRES) $(GO) test -race $(RACE) ./...
-	$(WITH_POSTGRES) $(GO) test ./internal/app # the simulated day and the full counts, too slow under the race detector
+	$(WITH_POSTGRES) $(GO) test ./internal/app ./lock # the simulated day, the full counts, every scenario: too slow under the race detector
 	$(GO) run ./lock/check
 	$(GO) run ./lock/mutate -small
 
 test-all: test ## what takes longer too
 	RUBICON_TEST_ALL=1 $(WITH_POSTGRES) $(GO) test -count=1 -timeout 60m ./...
+	RUBICON_TEST_ALL=1 $(GO) test -race $(RACE) -count=1 -timeout 30m ./lock
 	$(GO) run ./lock/mutate
 
 bench: ## decoder, relay, decision, money on both databases (see docs/bench.md)
