@@ -180,7 +180,7 @@ func (l *listener) until(want string) {
 // resolved wants what every hold must come to, whoever died when.
 func (s *scene) resolved(t *testing.T, p *process, c stand.Customer, id string) {
 	t.Helper()
-	must(t, 20*time.Second, "the hold's end", func() bool { return p.Balance(c).Held == 0 })
+	must(t, 20*time.Second, "the hold's end", func() bool { return p.Freed(c) })
 	r := p.Record(id)
 	kinds := p.Kinds(id)
 	settled, released := slices.Contains(kinds, "settle"), slices.Contains(kinds, "release")

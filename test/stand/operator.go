@@ -38,6 +38,14 @@ func (s *Stand) Balance(c Customer) (b admin.Balance) {
 	return b
 }
 
+// Freed tells that nothing of the customer's is held; not so while the gateway
+// cannot tell, because its database is only just back.
+func (s *Stand) Freed(c Customer) bool {
+	s.tb.Helper()
+	var b admin.Balance
+	return s.call("GET", "/admin/v1/customers/"+c.ID+"/balance", nil, &b)/100 == 2 && b.Held == 0
+}
+
 // Verify recomputes the ledger and fails the test on any difference.
 func (s *Stand) Verify() (r ledger.Report) {
 	s.tb.Helper()
