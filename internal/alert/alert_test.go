@@ -271,8 +271,8 @@ func TestDeliveryIsTriedAgain(t *testing.T) {
 		start := time.Now()
 		b.Raise(Event{Kind: BreakerOpened, Channel: "a", Model: "m"})
 		time.Sleep(15 * time.Second)
-		b.Raise(Event{Kind: BreakerClosed, Channel: "a", Model: "m"}) // the retries tell how it began
 		w.hook.answer(200)
+		b.Raise(Event{Kind: BreakerClosed, Channel: "a", Model: "m"}) // the retries tell how it began
 		time.Sleep(time.Minute)
 		var at []time.Duration
 		var states []string
