@@ -117,7 +117,17 @@ func (l *Ledger) Reverse(ctx context.Context, txid, reason, actor string) (Trans
 	if err := checkNames("transaction", txid, "reason", reason, "actor", actor); err != nil {
 		return Transaction{}, err
 	}
-	var done Transaction
+	var (
+		done     Transaction
+		original stored
+	)
+	err := l.db.Read(ctx, func(q *store.Query) (err error) {
+		original, err = byID(q, txid) // for its customer
+		return err
+	})
+	if err != nil {
+		return Transaction{}, fmt.Errorf("reversing %s: %w", txid, err)
+	}
 	reverse := func() error {
 		return l.db.Write(ctx, func(tx *store.Tx) error {
 			original, err := reversible(tx, txid)
@@ -131,9 +141,9 @@ func (l *Ledger) Reverse(ctx context.Context, txid, reason, actor string) (Trans
 				special:  special{reason: reason, actor: actor, reverses: txid},
 			})
 			return err
-		})
+		}, Expect(original.Customer, ""))
 	}
-	err := reverse()
+	err = reverse()
 	if errors.Is(err, store.ErrConflict) {
 		err = reverse() // another one was quicker, and is found now
 	}

@@ -65,7 +65,7 @@ func (f *fixture) begin(ctx context.Context, request, customer string, amount mo
 			return err
 		}
 		return f.journal.Begin(tx, journal.Record{RequestID: request, Customer: customer, PublicModel: model})
-	})
+	}, ledger.Expect(customer, ""))
 }
 
 func (f *fixture) settle(ctx context.Context, request, customer string, charge money.Nano) error {
@@ -76,11 +76,11 @@ func (f *fixture) settle(ctx context.Context, request, customer string, charge m
 		return f.journal.Finish(tx, journal.Record{
 			RequestID: request, Customer: customer, PublicModel: model, Outcome: journal.OutcomeCompleted, Charge: charge,
 		})
-	})
+	}, ledger.Expect(customer, request))
 }
 
 func (f *fixture) release(ctx context.Context, request, customer string) error {
-	return f.db.Write(ctx, func(tx *store.Tx) error { return f.releaseIn(tx, request, customer) })
+	return f.db.Write(ctx, func(tx *store.Tx) error { return f.releaseIn(tx, request, customer) }, ledger.Expect(customer, request))
 }
 
 func (f *fixture) releaseIn(tx *store.Tx, request, customer string) error {

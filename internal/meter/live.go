@@ -3,6 +3,8 @@ package meter
 import (
 	"context"
 	"encoding/json"
+	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -137,5 +139,7 @@ func (b *Books) changed() []progress {
 			out = append(out, progress{l, now})
 		}
 	}
+	// In one order, as settlements take them: or the two could wait for each other.
+	slices.SortFunc(out, func(a, b progress) int { return strings.Compare(a.live.id, b.live.id) })
 	return out
 }

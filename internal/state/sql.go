@@ -15,6 +15,7 @@ const (
 
 var upsertEntry = store.InsertInto{
 	Table:   "state_ids",
+	Last:    true,
 	Columns: "id_hash, origin, channel, store_off, tokens, expires_at",
 	Conflict: `ON CONFLICT (id_hash) DO UPDATE SET origin = excluded.origin, channel = excluded.channel,
 		store_off = excluded.store_off, tokens = excluded.tokens, expires_at = excluded.expires_at`,

@@ -10,6 +10,9 @@ const checkpointRows = 50_000
 // noteRows tells the checkpointer when enough was written. It never waits: if
 // a checkpoint is due already, that one covers these rows too.
 func (db *DB) noteRows(s *session) {
+	if db.moving == nil {
+		return
+	}
 	db.sinceCheckpoint += s.rows
 	s.rows = 0
 	if db.sinceCheckpoint < checkpointRows {

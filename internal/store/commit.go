@@ -23,6 +23,14 @@ const (
 	doubtTime = 10 * time.Second
 )
 
+// mark lets a writer find out, after it lost its connection during a COMMIT,
+// whether that was carried out: each transaction leaves its number in a row of
+// the writer's own.
+type mark struct {
+	writer string
+	number int64 // of the last transaction
+}
+
 // commit sends what waits and the COMMIT, and finds out whether it was carried
 // out when the answer does not come.
 func (db *DB) commit(tx *Tx) error {
@@ -31,10 +39,10 @@ func (db *DB) commit(tx *Tx) error {
 	if err != nil {
 		return errors.Join(err, s.rollback(tx.ctx))
 	}
-	marked := db.marks.on.Load()
+	marked := db.marked.Load()
 	if marked {
-		db.marks.number++
-		list = append(list, query{text: writeMark, args: []any{db.marks.writer, db.marks.number, time.Now().UnixMilli()}})
+		s.mark.number++
+		list = append(list, query{text: writeMark, args: []any{s.mark.writer, s.mark.number, time.Now().UnixMilli()}})
 	}
 	err = s.conn.pipeline(tx.ctx, append(list, query{text: commit}))
 	switch {
@@ -46,7 +54,7 @@ func (db *DB) commit(tx *Tx) error {
 	case !marked:
 		return fmt.Errorf("%w: %w", ErrUncertain, err)
 	}
-	done, doubt := db.committed(s)
+	done, doubt := s.committed()
 	switch {
 	case doubt != nil:
 		return fmt.Errorf("%w: %w", ErrUncertain, errors.Join(err, doubt))
@@ -57,7 +65,7 @@ func (db *DB) commit(tx *Tx) error {
 }
 
 // committed asks a new connection for the mark of the last transaction.
-func (db *DB) committed(s *session) (bool, error) {
+func (s *session) committed() (bool, error) {
 	ctx, done := context.WithTimeout(context.Background(), doubtTime)
 	defer done()
 	for {
@@ -65,9 +73,9 @@ func (db *DB) committed(s *session) (bool, error) {
 			return false, err
 		}
 		var number int64
-		err := s.queryRow(ctx, readMark, []any{db.marks.writer, time.Now().UnixMilli()}, []any{&number})
+		err := s.queryRow(ctx, readMark, []any{s.mark.writer, time.Now().UnixMilli()}, []any{&number})
 		if err == nil {
-			return number == db.marks.number, nil
+			return number == s.mark.number, nil
 		}
 		if !errors.Is(err, ErrUnavailable) || ctx.Err() != nil {
 			return false, err
@@ -78,13 +86,24 @@ func (db *DB) committed(s *session) (bool, error) {
 	}
 }
 
-// forgetMark removes the mark at the end, with those of writers long gone.
-func (db *DB) forgetMark(s *session) {
-	if !db.marks.on.Load() || s.conn == nil || s.conn.broken() {
+// forgetMarks removes the marks at the end, with those of writers long gone.
+func (db *DB) forgetMarks() {
+	if !db.marked.Load() {
+		return
+	}
+	for range db.dialect.writers {
+		s := <-db.writing.free
+		s.forgetMark()
+		db.writing.give(s)
+	}
+}
+
+func (s *session) forgetMark() {
+	if s.conn == nil || s.conn.broken() {
 		return
 	}
 	ctx, done := context.WithTimeout(context.Background(), goodbyeTime)
 	defer done()
 	// It does no harm where it stays.
-	_, _ = s.exec(ctx, deleteMarks, []any{db.marks.writer, time.Now().Add(-markLife).UnixMilli()})
+	_, _ = s.exec(ctx, deleteMarks, []any{s.mark.writer, time.Now().Add(-markLife).UnixMilli()})
 }

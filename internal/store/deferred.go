@@ -2,6 +2,7 @@ package store
 
 import (
 	"fmt"
+	"maps"
 	"math/bits"
 	"slices"
 	"strings"
@@ -13,9 +14,10 @@ type InsertInto struct {
 	Table    string
 	Columns  string // separated by commas
 	Conflict string // "" or an ON CONFLICT clause
-	// Last: the first column is what Conflict is about, and of two rows with
-	// the same value there the later one counts. One statement cannot update
-	// a row twice.
+	// Last: the first column, text or bytes, is what Conflict is about, and of
+	// two rows with the same value there the later one counts: one statement
+	// cannot update a row twice. The rows are sent in the order of that column,
+	// or two writers could wait for each other.
 	Last bool
 }
 
@@ -207,22 +209,25 @@ func (s *session) statements(g *group) []query {
 	return out
 }
 
-// lastRows leaves the last of the rows that begin with the same value.
+// lastRows leaves the last of the rows that begin with the same value, in the
+// order of those values.
 func lastRows(args []any, width int) []any {
-	seen := map[any]bool{}
-	var kept [][]any
-	for at := len(args) - width; at >= 0; at -= width {
-		key := args[at]
-		if raw, ok := key.([]byte); ok {
-			key = string(raw)
-		}
-		if !seen[key] {
-			seen[key] = true
-			kept = append(kept, args[at:at+width])
-		}
+	last := map[string][]any{}
+	for row := range slices.Chunk(args, width) {
+		last[keyOf(row)] = row
 	}
-	slices.Reverse(kept)
-	return slices.Concat(kept...)
+	out := make([]any, 0, len(args))
+	for _, key := range slices.Sorted(maps.Keys(last)) {
+		out = append(out, last[key]...)
+	}
+	return out
+}
+
+func keyOf(row []any) string {
+	if raw, ok := row[0].([]byte); ok {
+		return string(raw)
+	}
+	return row[0].(string)
 }
 
 // asArrays turns rows into columns.

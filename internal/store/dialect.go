@@ -13,6 +13,7 @@ type dialect struct {
 	writeDSN  string
 	readDSN   string // "": reads share the writer's session
 	readers   int
+	writers   int
 	shared    bool   // other processes may write to it at the same time
 	file      string // of the database, for a lock; "": none
 	arrays    bool   // many rows travel as one array per column

@@ -128,7 +128,7 @@ func TestLostAnswers(t *testing.T) {
 		db, _ = Open(t.Context(), through, Options{})
 	}
 	defer db.Close()
-	db.marks.on.Store(true)
+	db.marked.Store(true)
 	y := newTally(t, db, direct)
 	var wg sync.WaitGroup
 	for range 4 {

@@ -10,6 +10,9 @@ import (
 
 const (
 	postgresReaders = 8
+	// postgresWriters: while one waits for the server and its disk, the next
+	// batch is on its way. More would only make the batches smaller.
+	postgresWriters = 2
 	connectTime     = 3 * time.Second
 	goodbyeTime     = time.Second
 	answerTime      = 3 * time.Second
@@ -53,6 +56,7 @@ func postgresDialect(url string, o Options) (dialect, error) {
 		writeDSN:    url,
 		readDSN:     url,
 		readers:     postgresReaders,
+		writers:     postgresWriters,
 		shared:      true,
 		arrays:      true,
 		begin:       "BEGIN",

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"strings"
 	"time"
@@ -16,11 +17,12 @@ type session struct {
 	conn      conn // nil: not connected
 	texts     map[batchKey]string
 	room      map[deferred][]any // for rows, see Tx.recycle
+	mark      mark
 	rows      int // written since they were last counted
 }
 
 func newSession(d dialect, c connector, o *outage) *session {
-	return &session{dialect: d, connector: c, outage: o, texts: map[batchKey]string{}, room: map[deferred][]any{}}
+	return &session{dialect: d, connector: c, outage: o, texts: map[batchKey]string{}, room: map[deferred][]any{}, mark: mark{writer: rand.Text()}}
 }
 
 func (s *session) close() error {

@@ -37,6 +37,7 @@ func sqliteDialect(path string, o Options) (dialect, error) {
 		name:      "sqlite",
 		connector: func(dsn string, _ bool) (connector, error) { return openSQLiteFile(dsn) },
 		readers:   sqliteReaders,
+		writers:   1,
 		begin:     "BEGIN IMMEDIATE",
 		beginRead: "BEGIN",
 		// A violation loses the transaction anyway, see Write. Saying so spares

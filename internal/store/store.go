@@ -1,5 +1,5 @@
-// Package store opens the database, migrates it, and runs work on it: one
-// writer with group commit, and readers beside it.
+// Package store opens the database, migrates it, and runs work on it: writers
+// with group commit (SQLite has one), and readers beside them.
 //
 // It is for connections, transactions, outages and the differences between
 // databases. It is not for tables: their SQL lives with the packages that own
@@ -11,7 +11,6 @@ package store
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"sync"
@@ -52,20 +51,21 @@ type DB struct {
 	reads   outage    // PostgreSQL is away for both, an SQLite file for one alone
 	lock    *fileLock // nil: not exclusive
 
-	writing *pool // one session: the writer's
+	writing *pool // the writers'
 	reading *pool // in memory the same one: readers and the writer take turns
 	moving  *pool // the checkpointer's; nil where there is none
 	pools   []*pool
 
 	queue   chan *job
-	due     chan struct{}  // a checkpoint; closed by the writer
-	closing chan struct{}  // closed first: nobody may queue any more
-	stopped sync.WaitGroup // the goroutines of this DB
+	due     chan struct{} // a checkpoint; closed after the writers
+	closing chan struct{} // closed first: nobody may queue any more
+	writers sync.WaitGroup
+	stopped sync.WaitGroup // the other goroutines of this DB
 	gate    sync.RWMutex   // held shared while queueing, so that close(queue) is safe
 	once    sync.Once
 
-	sinceCheckpoint int // rows; the writer's own
-	marks           marks
+	sinceCheckpoint int         // rows; the writer's own
+	marked          atomic.Bool // writers leave marks, see commit
 }
 
 // Open opens "sqlite:PATH", "sqlite::memory:" or "postgres://…" and starts the
@@ -75,6 +75,10 @@ func Open(ctx context.Context, url string, o Options) (*DB, error) {
 	if err != nil {
 		return nil, err
 	}
+	return openDialect(ctx, d, o)
+}
+
+func openDialect(ctx context.Context, d dialect, o Options) (_ *DB, err error) {
 	db := &DB{
 		dialect: d,
 		writes:  outage{patience: d.patience},
@@ -82,7 +86,6 @@ func Open(ctx context.Context, url string, o Options) (*DB, error) {
 		queue:   make(chan *job, queueSize),
 		due:     make(chan struct{}, 1),
 		closing: make(chan struct{}),
-		marks:   marks{writer: rand.Text()},
 	}
 	if o.Exclusive && d.file != "" {
 		if db.lock, err = lockFile(d.file + "-lock"); err != nil {
@@ -92,7 +95,9 @@ func Open(ctx context.Context, url string, o Options) (*DB, error) {
 	if err := db.connect(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("opening the database: %w", err), db.disconnect())
 	}
-	db.stopped.Go(db.runWriter)
+	for range d.writers {
+		db.writers.Go(db.runWriter)
+	}
 	if db.moving != nil {
 		db.stopped.Go(db.runCheckpoints)
 	}
@@ -100,7 +105,7 @@ func Open(ctx context.Context, url string, o Options) (*DB, error) {
 }
 
 func (db *DB) connect(ctx context.Context) (err error) {
-	if db.writing, err = db.open(ctx, db.dialect.writeDSN, true, 1); err != nil {
+	if db.writing, err = db.open(ctx, db.dialect.writeDSN, true, db.dialect.writers); err != nil {
 		return err
 	}
 	if db.dialect.readDSN == "" {
@@ -139,10 +144,10 @@ func (db *DB) Close() error {
 		db.gate.Lock()
 		close(db.queue)
 		db.gate.Unlock()
+		db.writers.Wait()
+		close(db.due)
 		db.stopped.Wait()
-		s := <-db.writing.free
-		db.forgetMark(s)
-		db.writing.give(s)
+		db.forgetMarks()
 		err = db.disconnect()
 	})
 	return err
@@ -193,13 +198,4 @@ func (db *DB) Ping(ctx context.Context) error {
 		var one int
 		return q.QueryRow("SELECT 1", nil, &one)
 	})
-}
-
-// marks lets the writer find out, after it lost its connection during a
-// COMMIT, whether that was carried out: each transaction leaves its number in
-// a row of the writer's own.
-type marks struct {
-	on     atomic.Bool // the table exists
-	writer string
-	number int64 // of the last transaction; the writer's own
 }

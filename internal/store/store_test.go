@@ -22,10 +22,7 @@ var insertThing = InsertInto{Table: "things", Columns: "name, size"}
 
 func open(t *testing.T, url string) *DB {
 	t.Helper()
-	db, err := Open(t.Context(), url, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := openOne(t, url)
 	t.Cleanup(func() {
 		if err := db.Close(); err != nil {
 			t.Error(err)
@@ -38,6 +35,21 @@ func open(t *testing.T, url string) *DB {
 		_, err := tx.Exec(createThings)
 		return err
 	})
+	return db
+}
+
+// openOne opens a database with one writer, which a test can keep busy.
+func openOne(t *testing.T, url string) *DB {
+	t.Helper()
+	d, err := dialectFor(url, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.writers = 1
+	db, err := openDialect(t.Context(), d, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
 	return db
 }
 

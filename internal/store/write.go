@@ -93,10 +93,9 @@ func (db *DB) enqueue(ctx context.Context, j *job) error {
 	}
 }
 
-// runWriter is the one goroutine that writes. A batch is whatever queued up
-// while the last one was committed: nothing ever waits for company.
+// runWriter is a goroutine that writes. A batch is whatever queued up while
+// the writers were busy: nothing ever waits for company.
 func (db *DB) runWriter() {
-	defer close(db.due)
 	batch := make([]*job, 0, maxBatch)
 	for first := range db.queue {
 		batch = db.collect(batch[:0], first)

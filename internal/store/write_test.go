@@ -231,10 +231,7 @@ func TestTheQueueIsBounded(t *testing.T) {
 func TestCloseRunsWhatIsQueued(t *testing.T) { each(t, closeRunsWhatIsQueued) }
 
 func closeRunsWhatIsQueued(t *testing.T, url string) {
-	db, err := Open(t.Context(), url, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := openOne(t, url)
 	write(t, db, func(tx *Tx) error { _, err := tx.Exec(createThings); return err })
 	release := hold(t, db)
 	var wg sync.WaitGroup
