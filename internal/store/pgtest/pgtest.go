@@ -250,36 +250,43 @@ func (s *Server) Halt() error { return s.end(syscall.SIGQUIT) }
 
 // Freeze and Thaw stop the server's processes in their tracks, and let them go
 // on: a machine that hangs.
-func (s *Server) Freeze() error { return s.signal(syscall.SIGSTOP) }
+func (s *Server) Freeze() error {
+	_, err := s.signal(syscall.SIGSTOP)
+	return err
+}
 
 // Thaw is the end of Freeze.
-func (s *Server) Thaw() error { return s.signal(syscall.SIGCONT) }
+func (s *Server) Thaw() error {
+	_, err := s.signal(syscall.SIGCONT)
+	return err
+}
 
 func (s *Server) end(sig syscall.Signal) error {
 	if err := os.WriteFile(filepath.Join(s.dir, "kept"), nil, 0o644); err != nil {
 		return err
 	}
-	if err := s.signal(sig); err != nil {
+	pids, err := s.signal(sig)
+	if err != nil {
 		return err
 	}
 	_ = s.server.Wait() // it was killed
 	// What is left of the keeper waits for this.
-	return errors.Join(s.alive.Close(), s.gone())
+	return errors.Join(s.alive.Close(), gone(pids))
 }
 
 // signal reaches the postmaster and its children: each child is the leader of
 // a session of its own, so there is no group to signal.
-func (s *Server) signal(sig syscall.Signal) error {
-	pids, err := s.processes()
+func (s *Server) signal(sig syscall.Signal) (pids []int, err error) {
+	pids, err = s.processes()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for _, pid := range pids {
 		if err := syscall.Kill(pid, sig); err != nil && !errors.Is(err, syscall.ESRCH) {
-			return err
+			return nil, err
 		}
 	}
-	return nil
+	return pids, nil
 }
 
 // processes are the postmaster's and its children's, the postmaster first.
@@ -299,12 +306,7 @@ func (s *Server) processes() ([]int, error) {
 		return nil, err
 	}
 	for _, path := range all {
-		raw, err := os.ReadFile(path)
-		if err != nil {
-			continue // ended meanwhile
-		}
-		_, rest, _ := bytes.Cut(raw, []byte(") "))
-		if fields := bytes.Fields(rest); len(fields) > 1 && string(fields[1]) == strconv.Itoa(master) {
+		if fields := stat(path); len(fields) > 1 && string(fields[1]) == strconv.Itoa(master) {
 			if pid, err := strconv.Atoi(filepath.Base(filepath.Dir(path))); err == nil {
 				pids = append(pids, pid)
 			}
@@ -313,18 +315,34 @@ func (s *Server) processes() ([]int, error) {
 	return pids, nil
 }
 
-// gone waits until nothing of the server holds its port or memory.
-func (s *Server) gone() error {
-	deadline := time.Now().Add(startTime)
-	for time.Now().Before(deadline) {
-		conn, err := net.DialTimeout("tcp", s.Addr(), time.Second)
-		if err != nil {
-			return nil
-		}
-		_ = conn.Close()
-		time.Sleep(10 * time.Millisecond)
+// stat is what /proc says of a process behind its name: state, parent …; none
+// if it is gone.
+func stat(path string) [][]byte {
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		return nil
 	}
-	return errors.New("PostgreSQL does not go away")
+	_, rest, _ := bytes.Cut(raw, []byte(") "))
+	return bytes.Fields(rest)
+}
+
+// gone waits until none of the processes runs: each of them keeps the memory
+// that they share, and with it the next server from starting.
+func gone(pids []int) error {
+	deadline := time.Now().Add(startTime)
+	for _, pid := range pids {
+		for {
+			fields := stat(fmt.Sprintf("/proc/%d/stat", pid))
+			if len(fields) == 0 || string(fields[0]) == "Z" {
+				break
+			}
+			if time.Now().After(deadline) {
+				return errors.New("PostgreSQL does not go away")
+			}
+			time.Sleep(5 * time.Millisecond)
+		}
+	}
+	return nil
 }
 
 // Stop ends the server and removes its folder.
@@ -332,7 +350,7 @@ func (s *Server) Stop() error {
 	if s.alive == nil {
 		return os.RemoveAll(s.dir)
 	}
-	_ = s.signal(syscall.SIGQUIT) // it may be down already
+	_, _ = s.signal(syscall.SIGQUIT) // it may be down already
 	_ = s.server.Wait()
 	return errors.Join(s.alive.Close(), os.RemoveAll(s.dir))
 }
