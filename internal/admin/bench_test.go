@@ -20,6 +20,7 @@ import (
 	"rubicon/internal/journal"
 	"rubicon/internal/ledger"
 	"rubicon/internal/store"
+	"rubicon/internal/store/storetest"
 )
 
 const token = "a-token-for-tests"
@@ -37,16 +38,12 @@ type bench struct {
 	handler  http.Handler
 }
 
+// The suite runs on every database that the store supports.
+func TestMain(m *testing.M) { storetest.Main(m) }
+
 func newBench(t *testing.T) *bench {
 	t.Helper()
-	db, err := store.Open(t.Context(), "sqlite:"+t.TempDir()+"/r.db", store.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = db.Close() })
-	if err := db.Migrate(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	db := storetest.Open(t)
 	ids := ident.New(rand.Reader, time.Now)
 	b := &bench{t: t, db: db, log: &bytes.Buffer{}, channels: &fakeChannels{}, alerts: &fakeAlerts{},
 		ledger: ledger.New(db, ids, time.Now), journal: journal.New(db, time.Now)}
