@@ -43,6 +43,7 @@ func refusals() []struct {
 		{ledger.ErrNotReversible, conflict},
 		{ledger.ErrReversed, conflict},
 		{store.ErrConflict, conflict},
+		{store.ErrUncertain, uncertain},
 	}
 }
 
@@ -63,6 +64,14 @@ func asFault(err error) *fault.Error {
 func notFound(err error) *fault.Error { return fault.New(fault.NotFound, sentence(err)) }
 
 func invalid(err error) *fault.Error { return fault.New(fault.InvalidRequest, sentence(err)) }
+
+// uncertain must not be repeated blindly: without an idempotency key it may be
+// done twice.
+func uncertain(err error) *fault.Error {
+	f := fault.New(fault.InternalError, "The database was lost while this was committed, and it is not known whether it was carried out. Look before you repeat it.")
+	f.Retryable = false
+	return f.WithCause(err)
+}
 
 // conflict and methodNotAllowed are the two failures that only this API has;
 // the contract's list of codes, which is the table of package fault, is that

@@ -98,14 +98,14 @@ const waitTime = 5 * time.Second
 // database is away, it does not wait for long.
 func (b *Books) Open(ctx context.Context, o Opening) (err error) {
 	defer b.watched(operation(o.Free, "hold"), b.now(), &err)
-	ctx, done := context.WithTimeout(ctx, waitTime)
+	ctx, done := context.WithTimeoutCause(ctx, waitTime, errWait)
 	defer done()
 	for try := 0; ; try++ {
 		if b.node != nil {
 			o.Record.Node = b.node.ID()
 		}
 		err = b.open(ctx, o)
-		b.heard(err)
+		b.heard(ctx, err)
 		if try > 0 || !errors.Is(err, cluster.ErrBuried) {
 			break
 		}
@@ -192,10 +192,10 @@ func (b *Books) Close(ctx context.Context, c Closing) (err error) {
 
 // end closes a request or queues that.
 func (b *Books) end(ctx context.Context, c Closing) error {
-	ctx, done := context.WithTimeout(ctx, waitTime)
+	ctx, done := context.WithTimeoutCause(ctx, waitTime, errWait)
 	defer done()
 	err := b.close(ctx, c)
-	b.heard(err)
+	b.heard(ctx, err)
 	if errors.Is(err, ledger.ErrResolved) {
 		err = b.late(ctx, c, err)
 	}

@@ -97,7 +97,7 @@ func (b *Books) note(ctx context.Context) {
 		}
 		return nil
 	})
-	b.heard(err)
+	b.heard(ctx, err)
 	if err != nil {
 		return
 	}

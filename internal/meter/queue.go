@@ -45,7 +45,7 @@ func (b *Books) catchUp(ctx context.Context) {
 			b.log.Info("ends of requests that waited are in the database", "requests", told, "error", err)
 		}
 	} else if b.Away() && b.node != nil {
-		b.heard(b.node.Beat(ctx))
+		b.heard(ctx, b.node.Beat(ctx))
 	}
 	if b.told != nil {
 		b.told(b.queue.Waiting())
@@ -64,13 +64,14 @@ type entry struct {
 // Away tells whether the database's last word was that it is away.
 func (b *Books) Away() bool { return b.away.Load() }
 
-// heard takes in what the database said.
-func (b *Books) heard(err error) {
+// heard takes in what the database said to work under ctx.
+func (b *Books) heard(ctx context.Context, err error) {
 	switch {
 	case troubled(err):
 		if !b.away.Swap(true) {
 			b.log.Error("the database is away: ends of requests wait on disk, new requests are refused", "error", err)
 		}
+	case err != nil && ctx.Err() != nil: // nobody waited for its answer
 	default: // it answered, if only to refuse
 		if b.away.Swap(false) {
 			b.log.Info("the database is back")
@@ -80,9 +81,12 @@ func (b *Books) heard(err error) {
 
 // troubled tells an error of a database that is away from one of the work.
 func troubled(err error) bool {
-	return errors.Is(err, store.ErrUnavailable) || errors.Is(err, store.ErrUncertain) || errors.Is(err, store.ErrClosed) ||
-		errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled)
+	return errors.Is(err, store.ErrUnavailable) || errors.Is(err, store.ErrUncertain) || errors.Is(err, store.ErrClosed)
 }
+
+// errWait is a database that keeps a request waiting for too long: it may as
+// well be away.
+var errWait = fmt.Errorf("%w: a request waited for %s", store.ErrUnavailable, waitTime)
 
 // refused tells an end that can never be written from one that could not be now.
 func refused(err error) bool {
@@ -131,7 +135,8 @@ func (b *Books) Replay(ctx context.Context, s *spool.Spool) (told int, err error
 	return told, err
 }
 
-// carryOut writes one end. The error is nil unless the database is away.
+// carryOut writes one end. The error is nil unless the database is away or ctx
+// has ended.
 func (b *Books) carryOut(ctx context.Context, raw []byte) error {
 	var e entry
 	err := json.Unmarshal(raw, &e)
@@ -139,8 +144,8 @@ func (b *Books) carryOut(ctx context.Context, raw []byte) error {
 		e.Closing.Record.Node = e.Node
 		err = b.repeat(ctx, e)
 	}
-	b.heard(err)
-	if troubled(err) {
+	b.heard(ctx, err)
+	if troubled(err) || err != nil && ctx.Err() != nil {
 		return err
 	}
 	if err != nil {

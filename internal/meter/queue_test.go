@@ -130,6 +130,19 @@ func TestEndsWaitForTheDatabase(t *testing.T) {
 	}
 }
 
+// TestALeavingClientIsNoOutage: who gives up says nothing about the database.
+func TestALeavingClientIsNoOutage(t *testing.T) {
+	f := open(t)
+	f.credit(usd)
+	f.queued(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	err := f.Open(ctx, meter.Opening{Held: 1, Record: journal.Record{RequestID: "req_1", Customer: customer, PublicModel: model}})
+	if !errors.Is(err, context.Canceled) || f.Away() {
+		t.Errorf("%v, away %t", err, f.Away())
+	}
+}
+
 // TestAnOpeningInDoubt: a hold of which nobody knows whether it was made is
 // given back if it was.
 func TestAnOpeningInDoubt(t *testing.T) {
