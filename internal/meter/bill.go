@@ -74,6 +74,16 @@ type Bill struct {
 	Costs   []ledger.CostArgs
 }
 
+// CostOf is what the bill books for an attempt upstream.
+func (b Bill) CostOf(attempt int) money.Nano {
+	for _, c := range b.Costs {
+		if c.Attempt == attempt {
+			return c.Amount
+		}
+	}
+	return 0
+}
+
 // Settle works out the bill. It is pure.
 func Settle(c Case) (Bill, error) {
 	var b Bill

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"rubicon/internal/journal"
 	"rubicon/internal/store"
 )
 
@@ -26,12 +27,14 @@ type Live struct {
 	noted reading // only the board's Run touches it
 }
 
-// LiveRoute is the attempt that runs.
+// LiveRoute is the attempt that runs, and those that were lost before it: what
+// they cost is the operator's also when the gateway dies during this one.
 type LiveRoute struct {
-	Attempt       int    `json:"attempt"`
-	Channel       string `json:"channel"`
-	Credential    string `json:"credential"`
-	UpstreamModel string `json:"upstream_model"`
+	Attempt       int               `json:"attempt"`
+	Channel       string            `json:"channel"`
+	Credential    string            `json:"credential"`
+	UpstreamModel string            `json:"upstream_model"`
+	Lost          []journal.Attempt `json:"lost,omitempty"`
 }
 
 // Route notes the attempt that was dispatched.

@@ -124,7 +124,10 @@ func (w wreck) close(now time.Time, log *slog.Logger) Closing {
 	r.Notes = append(r.Notes, recoveredNote)
 	if route, ok := w.route(); ok {
 		r.UpstreamModel = route.UpstreamModel
-		r.Attempts = append(r.Attempts, w.attempt(route, bill))
+		r.Attempts = append(append(r.Attempts, route.Lost...), w.attempt(route))
+		for i := range r.Attempts {
+			r.Attempts[i].Cost = bill.CostOf(r.Attempts[i].N)
+		}
 	}
 	return Closing{Record: r, Bill: bill, Free: !w.held, Reason: string(replay.GatewayFault)}
 }
@@ -145,14 +148,23 @@ func (w wreck) billing() Case {
 	}
 	route, dispatched := w.route()
 	if dispatched || c.Ended == OutputThenCut {
-		cost, known := w.costs(route.Channel, c.Model)
-		if !known {
-			cost = price.List{}
+		for _, lost := range route.Lost {
+			c.Attempts = append(c.Attempts, Attempt{N: lost.N, Channel: lost.Channel, Cost: w.cost(lost.Channel),
+				Executed: lost.MayHaveExecuted, Reason: lost.Reason})
 		}
-		c.Attempts = []Attempt{{N: max(route.Attempt, 1), Channel: route.Channel, Cost: cost, Executed: true,
-			Seen: &protocol.Seen{TextBytes: w.Progress.DeliveredBytes}, Reason: string(replay.GatewayFault)}}
+		c.Attempts = append(c.Attempts, Attempt{N: max(route.Attempt, 1), Channel: route.Channel, Cost: w.cost(route.Channel), Executed: true,
+			Seen: &protocol.Seen{TextBytes: w.Progress.DeliveredBytes}, Reason: string(replay.GatewayFault)})
 	}
 	return c
+}
+
+// cost is what the channel costs now; one that is gone costs nothing.
+func (w wreck) cost(channel string) price.List {
+	cost, known := w.costs(channel, w.Record.PublicModel)
+	if !known {
+		return price.List{}
+	}
+	return cost
 }
 
 // route is the attempt that ran last. Before the first note the chosen channel
@@ -168,12 +180,8 @@ func (w wreck) route() (LiveRoute, bool) {
 	return LiveRoute{}, false
 }
 
-func (w wreck) attempt(route LiveRoute, bill Bill) journal.Attempt {
-	a := journal.Attempt{N: route.Attempt, Channel: route.Channel, Credential: route.Credential, UpstreamModel: route.UpstreamModel,
+func (w wreck) attempt(route LiveRoute) journal.Attempt {
+	return journal.Attempt{N: route.Attempt, Channel: route.Channel, Credential: route.Credential, UpstreamModel: route.UpstreamModel,
 		Outcome: "failed", Failure: string(classify.GatewayFault), MayHaveExecuted: true,
 		Verdict: string(replay.Deliver), Reason: string(replay.GatewayFault), Events: w.Progress.OutputEvents, StartedAt: w.Record.StartedAt}
-	for _, cost := range bill.Costs {
-		a.Cost = cost.Amount
-	}
-	return a
 }

@@ -118,6 +118,46 @@ func TestRecover(t *testing.T) {
 	f.verified()
 }
 
+// TestRecoverTellsOfLostAttempts: what was lost before the attempt that ran at
+// the crash is on record and the operator's, as it would have been without it.
+func TestRecoverTellsOfLostAttempts(t *testing.T) {
+	for _, c := range []struct {
+		name     string
+		events   int64
+		executed bool
+		paid     int64
+		absorbed int64
+	}{
+		{"a replay that delivers", 3, true, 625_000, 500_000},
+		{"a replay that waits", 0, true, 0, 1_000_000},
+		{"a switch that delivers", 3, false, 625_000, 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			f := open(t)
+			f.credit(usd)
+			f.mustBegin("req_1")
+			route := second
+			route.Lost = []journal.Attempt{{N: 1, Channel: "ch", Credential: "k0", UpstreamModel: "up", Outcome: "failed",
+				Failure: "failed_event", MayHaveExecuted: c.executed, Verdict: "replay", Reason: "replay_failed_event"}}
+			f.progressed("req_1", c.events, 20, &route)
+			if n := f.recover(); n != 1 {
+				t.Errorf("resolved %d", n)
+			}
+			if paid, absorbed := f.costsOf("req_1"); int64(paid) != c.paid || int64(absorbed) != c.absorbed {
+				t.Errorf("cost %s, absorbed %s", paid, absorbed)
+			}
+			r := f.record("req_1")
+			if len(r.Attempts) != 2 || r.Attempts[0].Credential != "k0" || r.Attempts[0].Reason != "replay_failed_event" || r.Attempts[1].N != 2 {
+				t.Fatalf("attempts %+v", r.Attempts)
+			}
+			if sum := r.Attempts[0].Cost + r.Attempts[1].Cost; int64(sum) != c.paid+c.absorbed {
+				t.Errorf("the attempts' costs sum to %s", sum)
+			}
+			f.verified()
+		})
+	}
+}
+
 // TestRecoverUnreadableBilling: what another version wrote must not keep the
 // gateway from starting, nor a hold open.
 func TestRecoverUnreadableBilling(t *testing.T) {

@@ -62,7 +62,7 @@ func (t *turn) attempt() *attempt {
 		outer := t.cancel
 		t.cancel = func(cause error) { outer(cause); untrack() }
 	}
-	t.live.Route(meter.LiveRoute{Attempt: a.n, Channel: a.route.Candidate.Channel.Name, Credential: a.route.CredentialName(), UpstreamModel: a.route.Candidate.UpstreamModel})
+	t.live.Route(meter.LiveRoute{Attempt: a.n, Channel: a.route.Candidate.Channel.Name, Credential: a.route.CredentialName(), UpstreamModel: a.route.Candidate.UpstreamModel, Lost: t.lost()})
 	t.bill.BytesPerToken = t.Learner.BytesPerToken(a.route.Candidate.UpstreamModel)
 	t.run(a)
 	a.took = time.Since(a.started)
@@ -70,6 +70,15 @@ func (t *turn) attempt() *attempt {
 		t.sort(a)
 	}
 	return a
+}
+
+// lost are the attempts before the one that begins, as the record will show
+// them.
+func (t *turn) lost() (list []journal.Attempt) {
+	for _, a := range t.attempts[:len(t.attempts)-1] {
+		list = append(list, a.entry())
+	}
+	return list
 }
 
 // run makes the call. A panic on the way is a fault of the gateway like any

@@ -164,11 +164,7 @@ func (t *turn) write(bill meter.Bill, a *attempt, handed replay.Handed) {
 	t.rec.Delivered = journal.Delivered{Events: t.live.Events.Load(), Bytes: t.live.Bytes.Load()}
 	for _, x := range t.attempts {
 		entry := x.entry()
-		for _, cost := range bill.Costs {
-			if cost.Attempt == x.n {
-				entry.Cost = cost.Amount
-			}
-		}
+		entry.Cost = bill.CostOf(x.n)
 		t.rec.Attempts = append(t.rec.Attempts, entry)
 	}
 	if t.gate.spilled {
