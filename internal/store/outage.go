@@ -12,6 +12,7 @@ const retryOutage = 250 * time.Millisecond
 // methods take the time, so that it is a value like any other.
 type outage struct {
 	patience time.Duration
+	other    *outage // of the same database's other sessions, or nil
 
 	mu    sync.Mutex
 	since time.Time // zero: it answers
@@ -41,9 +42,24 @@ func (o *outage) failed(now time.Time, cause error) (giveUp bool) {
 	return now.Sub(o.since) >= o.patience
 }
 
-// over notes that the database answers.
+// over notes that the database answers. Where it did not, the other sessions'
+// next attempt is not put off any longer.
 func (o *outage) over() {
+	if o.end() && o.other != nil {
+		o.other.tryNow()
+	}
+}
+
+func (o *outage) end() (wasAway bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	wasAway = !o.since.IsZero()
 	o.since, o.cause = time.Time{}, nil
+	return wasAway
+}
+
+func (o *outage) tryNow() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.tried = time.Time{}
 }

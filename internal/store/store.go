@@ -87,6 +87,7 @@ func openDialect(ctx context.Context, d dialect, o Options) (_ *DB, err error) {
 		due:     make(chan struct{}, 1),
 		closing: make(chan struct{}),
 	}
+	db.writes.other, db.reads.other = &db.reads, &db.writes
 	if o.Exclusive && d.file != "" {
 		if db.lock, err = lockFile(d.file + "-lock"); err != nil {
 			return nil, err
