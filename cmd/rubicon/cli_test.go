@@ -207,6 +207,9 @@ models: [{name: m, price: {input: "1", output: "2"}, channels: [{channel: a, ups
 }
 
 func TestVersion(t *testing.T) {
+	if got := cli(t, nil, "--version"); got.code != 0 || !strings.HasPrefix(got.out, "rubicon ") {
+		t.Errorf("%+v", got)
+	}
 	if got := cli(t, nil, "version"); got.code != 0 || !strings.HasPrefix(got.out, "rubicon ") {
 		t.Errorf("version: %+v", got)
 	}

@@ -42,6 +42,8 @@ type commands struct {
 	Sim     simCmd     `cmd:"" help:"Run the scripted provider."`
 	Migrate migrateCmd `cmd:"" help:"Bring the database's schema up to date."`
 	Version versionCmd `cmd:"" help:"Print the version and how it was built."`
+
+	PrintVersion kong.VersionFlag `name:"version" help:"Print the version."`
 }
 
 func main() {
@@ -84,6 +86,7 @@ func run(ctx context.Context, sh *shell, args []string) (code int) {
 		kong.Name("rubicon"),
 		kong.Description("A gateway for model APIs that knows its point of no return: before the first output it may try again, after it never."),
 		kong.Writers(sh.out, sh.err),
+		kong.Vars{"version": "rubicon " + buildInfo().Version},
 		kong.Exit(func(code int) { panic(exited(code)) }),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
 		kong.BindTo(ctx, (*context.Context)(nil)),

@@ -31,6 +31,7 @@ type Deps struct {
 	Token    config.Secret
 	Accounts *account.Accounts
 	Ledger   *ledger.Ledger
+	Verify   func(context.Context) (ledger.Report, error) // nil: the Ledger's own
 	Journal  *journal.Journal
 	Channels Channels
 	Planner  Planner

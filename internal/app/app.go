@@ -247,6 +247,7 @@ func (a *App) Run(ctx context.Context) error {
 	start("configuration", func() error { return a.follow(background) })
 	start("memory", func() error { return a.memory.Run(background) })
 	start("recorded answers", func() error { return a.repeats.Run(background) })
+	start("the ledger's daily verification", func() error { return a.verifyDaily(background) })
 	start("housekeeping", func() error { return a.housekeep(background) })
 	start("client API", func() error { return a.serveClients() })
 	start("admin API", func() error { return a.adminHTTP.Serve(a.admin) })
@@ -256,11 +257,14 @@ func (a *App) Run(ctx context.Context) error {
 	case <-ctx.Done():
 	case err = <-failed:
 	}
+	a.log.Info("shutting down; running requests may finish", "within", a.Config().Timers.ShutdownGrace)
 	a.shutdown()
 	stop()
 	wg.Wait()
 	a.leave()
-	return errors.Join(err, a.Close())
+	err = errors.Join(err, a.Close())
+	a.log.Info("stopped")
+	return err
 }
 
 func (a *App) serveClients() error {

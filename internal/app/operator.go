@@ -19,7 +19,7 @@ import (
 func (a *App) adminHandler() http.Handler {
 	cfg := a.Config()
 	op := operator{a}
-	return admin.New(admin.Deps{Token: cfg.Admin.Token, Accounts: a.accounts, Ledger: a.ledger, Journal: a.journal,
+	return admin.New(admin.Deps{Token: cfg.Admin.Token, Accounts: a.accounts, Ledger: a.ledger, Verify: a.verify, Journal: a.journal,
 		Channels: op, Planner: op, Alerts: op, Prices: a.prices, Metrics: a.metrics.Handler(), IDs: a.ids, Log: a.log, Profiling: cfg.Admin.Profiling, Version: a.opts.Version})
 }
 
