@@ -54,6 +54,7 @@ test: lint clients postgres ## the whole proof: lint, every test under the race 
 test-all: test ## what takes longer too
 	RUBICON_TEST_ALL=1 $(WITH_POSTGRES) $(GO) test -count=1 -timeout 60m ./...
 	RUBICON_TEST_ALL=1 $(GO) test -race $(RACE) -count=1 -timeout 30m ./lock
+	RUBICON_TEST_STORE=postgres $(WITH_POSTGRES) $(GO) test -count=1 -timeout 30m ./test/e2e
 	$(GO) run ./lock/mutate
 
 bench: ## decoder, relay, decision, money on both databases (see docs/bench.md)
