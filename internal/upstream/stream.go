@@ -123,6 +123,9 @@ func (s *Stream) Next() (protocol.Event, error) {
 	if err != nil && frame.Tail {
 		return protocol.Event{}, s.ended(io.EOF) // the stream broke off inside a record
 	}
+	if err != nil && s.reader.Stage() == protocol.Settling {
+		return protocol.Event{}, s.ended(err) // whole already: what is no event changes nothing
+	}
 	if err != nil {
 		return protocol.Event{}, s.fail(&Failed{Failure: classify.ReadError, NotEvent: true, cause: err})
 	}
@@ -144,22 +147,33 @@ func (s *Stream) note(class protocol.Class) {
 			s.firstOutput.Stop()
 		}
 	}
-	if s.settle == nil && s.reader.Stage() == protocol.Settling {
+	s.settles()
+}
+
+// settles waits a second for the rest of a stream that is decided. One that
+// goes on after all, with a choice that had not shown yet, is open again.
+func (s *Stream) settles() {
+	switch stage := s.reader.Stage(); {
+	case stage == protocol.Settling && s.settle == nil:
 		s.settle = time.AfterFunc(protocol.SettleTime, func() { s.x.cancel(errSettled) })
+	case stage == protocol.Open && s.settle != nil:
+		s.settle.Stop()
+		s.settle = nil
 	}
 }
 
-// ended gives the meaning of the end of the body.
+// ended gives the meaning of the end of the body. A stream that is decided
+// ends well however its rest fails to come: only its client can spoil that.
 func (s *Stream) ended(err error) error {
 	s.done = true
-	settling := s.reader.Stage() == protocol.Settling
-	if settling && (errors.Is(err, io.EOF) || context.Cause(s.x.ctx) == errSettled || s.x.ctx.Err() == nil) {
+	failure, cause, cancelled := fromCause(s.x.ctx)
+	if s.reader.Stage() == protocol.Settling && (errors.Is(err, io.EOF) || cause == errSettled || failure != classify.ClientGone) {
 		return io.EOF
 	}
 	if errors.Is(err, sse.ErrTooLarge) {
 		return s.fail(&Failed{Failure: classify.BufferLimit, cause: err})
 	}
-	if failure, cause, cancelled := fromCause(s.x.ctx); cancelled {
+	if cancelled && cause != errSettled {
 		return s.fail(&Failed{Failure: failure, cause: cause})
 	}
 	if errors.Is(err, io.EOF) {

@@ -2,6 +2,7 @@ package upstream_test
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"net"
 	"strings"
@@ -23,6 +24,11 @@ func beats(c net.Conn) {
 			return
 		}
 	}
+}
+
+// chatChunk is one chunk of a chat stream that speaks of one choice.
+func chatChunk(choice int, what string) string {
+	return fmt.Sprintf("data: {\"choices\":[{\"index\":%d,%s}]}\n\n", choice, what)
 }
 
 // TestDeadlines: each deadline ends the attempt at its moment, as its own
@@ -71,6 +77,21 @@ func TestDeadlines(t *testing.T) {
 		{name: "usage after the finish reason is awaited for a second", protocol: config.ProtocolChat,
 			script: says(streamHead + chunk("data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"x\"}}]}\n\n"+
 				"data: {\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"stop\"}]}\n\n")), types: "oo", at: time.Second},
+		{name: "a choice that shows after the first has finished is waited for", protocol: config.ProtocolChat,
+			script: func(c net.Conn, _ int) {
+				write(c, streamHead+chunk(chatChunk(0, `"delta":{"content":"x"}`)+chatChunk(0, `"delta":{},"finish_reason":"stop"`)))
+				for range 3 {
+					time.Sleep(900 * time.Millisecond)
+					write(c, chunk(chatChunk(1, `"delta":{"content":"x"}`)))
+				}
+				time.Sleep(5 * time.Second)
+				write(c, chunk(chatChunk(1, `"delta":{},"finish_reason":"stop"`)))
+			}, types: "oooooo", at: 8700 * time.Millisecond},
+		{name: "silence while the rest of a whole answer is awaited is no failure", protocol: config.ProtocolChat,
+			script: says(streamHead + chunk(chatChunk(0, `"delta":{"content":"x"},"finish_reason":"stop"`))), types: "o", at: 300 * time.Millisecond,
+			timers: func(t config.Timers) config.Timers { t.Idle = 300 * time.Millisecond; return t }},
+		{name: "what is no event after a whole answer changes nothing", protocol: config.ProtocolChat,
+			script: says(streamHead + chunk(chatChunk(0, `"delta":{"content":"x"},"finish_reason":"stop"`)+"data: [END]\n\n")), types: "o"},
 		{name: "response.failed after error is awaited for a second",
 			script: then(chunk("data: {\"type\":\"error\",\"code\":\"server_error\",\"message\":\"x\"}\n\n")), types: "f", at: time.Second},
 	} {
