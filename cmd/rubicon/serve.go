@@ -9,6 +9,7 @@ import (
 
 	"rubicon/internal/app"
 	"rubicon/internal/config"
+	"rubicon/internal/pressure"
 )
 
 // serveCmd runs the gateway.
@@ -38,5 +39,6 @@ func (c *serveCmd) Run(ctx context.Context, sh *shell) error {
 	if err != nil {
 		return err
 	}
+	defer pressure.RareCollections()()
 	return a.Run(ctx)
 }

@@ -86,8 +86,8 @@ func (m *Memory) look() {
 }
 
 // used is what the Go runtime has taken from the system and not given back, the
-// measure of its soft limit. Nearly all of the process's memory is there: the
-// database is Go code too.
+// measure of its soft limit. SQLite's page caches are beside it, and bounded
+// by their size.
 func used() int64 {
 	samples := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}
 	metrics.Read(samples)
