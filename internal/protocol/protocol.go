@@ -42,6 +42,7 @@ type Event struct {
 	Type   string // JSON "type", else the event's name; "" on Chat Completions
 	Raw    []byte // the whole record, LF lines and blank line: what an SSE client gets
 	Data   []byte // the JSON: what a WebSocket client gets; nil for a comment
+	Named  bool   // Type is the event's name alone: the JSON has none
 	Hidden bool   // read, but not for the client (the usage chunk nobody asked for)
 }
 
@@ -212,6 +213,10 @@ type Protocol struct {
 	// reports its own failure has Seen.Failed. ErrNotProtocol: no answer of
 	// this protocol.
 	Answer func(body []byte) (*Seen, error)
+	// FailureUsage reads the usage that the body of a refusal (a status, or an
+	// answer that is only an error) carries, beside the error or in it: a sign
+	// that the request was executed all the same.
+	FailureUsage func(body []byte, seen *Seen)
 	// Ending appends what an opened SSE stream gets when it ends badly and the
 	// gateway is to say so. upstreamError is the type of an upstream error
 	// event that has already gone out ("" none), so that it is not said twice.

@@ -102,6 +102,9 @@ func (t *turn) run(a *attempt) {
 	} else {
 		t.fetch(a)
 	}
+	if a.failed != nil && a.failed.Body != nil {
+		t.req.Protocol.FailureUsage(a.failed.Body, a.seen)
+	}
 }
 
 // call builds the upstream call.
@@ -239,6 +242,7 @@ func (t *turn) failureEvent(a *attempt, ev protocol.Event) {
 		a.errorSent = true
 		return
 	}
+	t.gate.Flush() // what came with it must not wait for the decision
 	a.failures = append(a.failures, ev)
 }
 

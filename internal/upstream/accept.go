@@ -52,6 +52,7 @@ func (x *exchange) refusal(call *Call, body []byte) *Failed {
 	f := &Failed{Status: status, RequestID: requestID(x.resp.Header), After: retryAfter(x.resp.Header)}
 	body = bytes.TrimSpace(body)
 	if jsonscan.Valid(body) {
+		f.Body = body
 		f.Info, f.JSON = classify.Body(body)
 	}
 	found := classify.Status(call.Channel.Protocol, status, f.Info, call.Rules)
@@ -127,7 +128,7 @@ func (x *exchange) cutOff(body []byte) bool {
 // Refuse classifies a whole answer whose content turned out to be no answer of
 // the protocol: an error body with a good status, or something else.
 func Refuse(call *Call, a *Answer) *Failed {
-	f := &Failed{Status: a.Status, RequestID: a.RequestID, Executed: true}
+	f := &Failed{Status: a.Status, RequestID: a.RequestID, Executed: true, Body: a.Body}
 	f.Info, f.JSON = classify.Body(a.Body)
 	found := classify.Status(call.Channel.Protocol, a.Status, f.Info, call.Rules)
 	f.Failure, f.RateLimit, f.Rule = found.Failure, found.RateLimit, found.Rule

@@ -30,3 +30,16 @@ func Answer(b []byte) (*protocol.Seen, error) {
 	}
 	return &r.seen, nil
 }
+
+// FailureUsage reads the usage that a refusal's body carries.
+func FailureUsage(b []byte, seen *protocol.Seen) {
+	var c chunk
+	if c.split(b) != nil {
+		return
+	}
+	if usage := c.usageOf(&look{}); usage != nil {
+		var tokens counts
+		tokens.read(usage, seen)
+		tokens.report(seen, false)
+	}
+}

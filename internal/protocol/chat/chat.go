@@ -27,6 +27,7 @@ func Protocol() protocol.Protocol {
 		Upstream:     Upstream,
 		NewReader:    NewReader,
 		Answer:       Answer,
+		FailureUsage: FailureUsage,
 		Ending:       Ending,
 		ErrorBody:    fault.OpenAIBody,
 	}
@@ -44,6 +45,7 @@ func Embeddings() protocol.Protocol {
 		Upstream:     UpstreamEmbeddings,
 		NewReader:    newNoStream,
 		Answer:       AnswerEmbeddings,
+		FailureUsage: FailureUsage,
 		Ending:       Ending,
 		ErrorBody:    fault.OpenAIBody,
 	}

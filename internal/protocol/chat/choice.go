@@ -54,7 +54,7 @@ var noFinish = [...]string{"", "null"} // new-api; DashScope
 // choiceFacts are members of a choice that are about the answer and no part of
 // it. Every other one that has something in it is output.
 var choiceFacts = [...]string{
-	"index", "finish_reason", "native_finish_reason", "logprobs", "usage",
+	"index", "finish_reason", "native_finish_reason", "usage",
 	"content_filter_results", "content_filter_result", "content_filter_offsets", // Azure
 	"stop_reason", "matched_stop", "seed", // vLLM, SGLang, Together
 }
@@ -107,6 +107,8 @@ func (l *look) choice(raw []byte) {
 			if v[0] != 'n' {
 				l.usage = v
 			}
+		case "logprobs": // they spell the tokens out
+			l.output = l.output || !hollow(v, maxNesting)
 		default:
 			l.output = l.output || !empty(v) && !listed(choiceFacts[:], key)
 		}
@@ -143,6 +145,23 @@ func (l *look) ends(raw []byte) bool {
 	l.finish = true
 	for _, s := range failingFinish {
 		l.failed = l.failed || jsonscan.Equal(raw, s)
+	}
+	return true
+}
+
+// hollow tells whether there is nothing in a value, nor in the values in it.
+func hollow(raw []byte, depth int) bool {
+	switch {
+	case empty(raw):
+		return true
+	case raw[0] != '{' || depth == 0:
+		return false
+	}
+	m := jsonscan.Object(raw)
+	for m.Next() {
+		if !hollow(m.Value(), depth-1) {
+			return false
+		}
 	}
 	return true
 }

@@ -67,7 +67,8 @@ func put(dst *[]byte, v []byte, null bool) {
 func (c *chunk) empty() bool { return c.choices == nil || empty(c.choices) }
 
 // usageOf finds the usage where providers put it: in the chunk (OpenAI), in a
-// choice (Moonshot) or in a member of their own (Groq, formerly).
+// choice (Moonshot), in a member of their own (Groq, formerly) or in the error
+// that ends the answer.
 func (c *chunk) usageOf(l *look) []byte {
 	switch {
 	case c.usage != nil:
@@ -76,6 +77,10 @@ func (c *chunk) usageOf(l *look) []byte {
 		return l.usage
 	case c.groq != nil:
 		if u := jsonscan.Get(c.groq, "usage"); u != nil && u[0] != 'n' {
+			return u
+		}
+	case c.err != nil:
+		if u := jsonscan.Get(c.err, "usage"); u != nil && u[0] != 'n' {
 			return u
 		}
 	}

@@ -71,6 +71,7 @@ func TestClasses(t *testing.T) {
 		{"no delta", choice(`"finish_reason":null`), life},
 		{"Azure's filter results", choice(`"content_filter_results":{"hate":{"filtered":false}},"content_filter_offsets":{"x":1},"delta":{"role":"assistant"}`), life},
 		{"logprobs without text", choice(`"logprobs":{"content":[]},"delta":{"role":"assistant"}`), life},
+		{"logprobs of nothing", choice(`"logprobs":{"content":[],"refusal":null,"x":{"y":""}},"delta":{"content":""}`), life},
 		{"vLLM's stop_reason", choice(`"stop_reason":2,"delta":{"content":""}`), life},
 		// Chunks with empty choices.
 		{"Azure's prompt filter", `{"choices":[],"id":"","object":"","prompt_filter_results":[{"prompt_index":0}]}`, life},
@@ -99,6 +100,8 @@ func TestClasses(t *testing.T) {
 		{"a vendor's number", delta(`{"x_vendor":0}`), out},
 		{"a vendor's false", delta(`{"x_vendor":false}`), out},
 		{"an odd role", delta(`{"role":7}`), out},
+		{"logprobs alone", choice(`"logprobs":{"content":[{"token":"Hi","logprob":-1}],"refusal":null},"delta":{"content":""}`), out},
+		{"logprobs of a refusal", choice(`"logprobs":{"content":null,"refusal":[{"token":"No"}]},"delta":{}`), out},
 		{"delta that is text", choice(`"delta":"x"`), out},
 		{"message in a chunk", choice(`"message":{"role":"assistant","content":"x"}`), out},
 		{"text of old completions", choice(`"text":"x"`), out},

@@ -121,3 +121,19 @@ func TestHostedCalls(t *testing.T) {
 		}
 	}
 }
+
+func TestUsageOfRefusals(t *testing.T) {
+	for body, executed := range map[string]bool{
+		`{"error":{"message":"m"},"usage":{"prompt_tokens":9,"completion_tokens":3}}`: true,
+		`{"error":{"message":"m","usage":{"prompt_tokens":9,"completion_tokens":3}}}`: true,
+		`{"error":{"message":"m","usage":null},"usage":null}`:                         false,
+		`{"error":"m"}`: false,
+		`["m"]`:         false,
+	} {
+		seen := &protocol.Seen{}
+		chat.FailureUsage([]byte(body), seen)
+		if seen.Executed != executed || seen.Reported != executed || executed && (seen.Usage.Input != 9 || seen.Usage.Output != 3) {
+			t.Errorf("%s: %+v", body, seen)
+		}
+	}
+}

@@ -41,6 +41,18 @@ func Answer(b []byte) (*protocol.Seen, error) {
 	return &r.seen, nil
 }
 
+// FailureUsage reads the usage that a refusal's body carries.
+func FailureUsage(b []byte, seen *protocol.Seen) {
+	var e event
+	if e.split(b) != nil {
+		return
+	}
+	r := newReader()
+	r.seen = *seen
+	r.failureUsage(&e)
+	*seen = r.seen
+}
+
 // AnswerCountTokens reads the answer of count_tokens.
 func AnswerCountTokens(b []byte) (*protocol.Seen, error) {
 	n, ok := protocol.Count(jsonscan.Get(b, "input_tokens"))

@@ -26,6 +26,7 @@ func Protocol() protocol.Protocol {
 		Upstream:     Upstream,
 		NewReader:    NewReader,
 		Answer:       Answer,
+		FailureUsage: FailureUsage,
 		Ending:       Ending,
 		ErrorBody:    fault.MessagesBody,
 	}
@@ -43,6 +44,7 @@ func CountTokens() protocol.Protocol {
 		Upstream:     Upstream,
 		NewReader:    NewReader,
 		Answer:       AnswerCountTokens,
+		FailureUsage: FailureUsage,
 		Ending:       Ending,
 		ErrorBody:    fault.MessagesBody,
 	}

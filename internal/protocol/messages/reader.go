@@ -161,6 +161,11 @@ func (r *reader) fail(e *event) {
 	}
 	info.RetryAfter = max(protocol.Delay(e.err), protocol.Delay(e.data))
 	r.seen.Failed = &info
+	r.failureUsage(e)
+}
+
+// failureUsage reads a usage beside an error, or in it.
+func (r *reader) failureUsage(e *event) {
 	r.usage(e.usage)
 	if usage := jsonscan.Get(e.err, "usage"); jsonscan.KindOf(usage) == jsonscan.KindObject {
 		r.usage(usage)

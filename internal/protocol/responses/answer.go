@@ -81,6 +81,19 @@ func Answer(body []byte) (*protocol.Seen, error) {
 	return &a.seen, nil
 }
 
+// FailureUsage reads the usage that a refusal's body carries.
+func FailureUsage(body []byte, seen *protocol.Seen) {
+	for _, usage := range [...][]byte{jsonscan.Get(body, "usage"), jsonscan.Get(body, "error", "usage")} {
+		if usage = present(usage); usage == nil {
+			continue
+		}
+		seen.Executed = true
+		if u, ok := readUsage(usage); ok {
+			seen.Usage, seen.Reported = u, true
+		}
+	}
+}
+
 func isAnswer(resp *response) bool {
 	for _, o := range objects {
 		if jsonscan.Equal(resp.object, o) {

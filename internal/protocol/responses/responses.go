@@ -26,6 +26,7 @@ func Protocol() protocol.Protocol {
 		Upstream:     Upstream,
 		NewReader:    NewReader,
 		Answer:       Answer,
+		FailureUsage: FailureUsage,
 		Ending:       Ending,
 		ErrorBody:    fault.OpenAIBody,
 	}
