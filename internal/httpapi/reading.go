@@ -48,7 +48,11 @@ func (a *api) models(w http.ResponseWriter, _ *http.Request, who account.Princip
 			list = append(list, viewOf(cfg.Models[i].Name))
 		}
 	}
-	return reply(w, map[string]any{"object": "list", "data": list, "has_more": false})
+	page := map[string]any{"object": "list", "data": list, "has_more": false, "first_id": nil, "last_id": nil}
+	if n := len(list); n > 0 {
+		page["first_id"], page["last_id"] = list[0].ID, list[n-1].ID
+	}
+	return reply(w, page)
 }
 
 func (a *api) model(w http.ResponseWriter, r *http.Request, who account.Principal) *fault.Error {

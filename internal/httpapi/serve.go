@@ -77,10 +77,15 @@ func Key(r *http.Request) string {
 	if scheme, key, ok := strings.Cut(r.Header.Get("Authorization"), " "); ok && strings.EqualFold(scheme, "Bearer") {
 		return strings.TrimSpace(key)
 	}
-	if strings.HasPrefix(r.URL.Path, "/v1/messages") || r.Header.Get("Anthropic-Version") != "" {
+	if asAnthropic(r) {
 		return r.Header.Get("X-Api-Key")
 	}
 	return ""
+}
+
+// asAnthropic: the caller speaks Anthropic's API, or asks for what both have.
+func asAnthropic(r *http.Request) bool {
+	return strings.HasPrefix(r.URL.Path, "/v1/messages") || r.Header.Get("Anthropic-Version") != ""
 }
 
 // KeyFault is what a client is told of a key that was not accepted.
@@ -134,7 +139,7 @@ func (a *api) fail(w http.ResponseWriter, r *http.Request, f *fault.Error) { Fai
 func Fail(w http.ResponseWriter, r *http.Request, f *fault.Error) {
 	f.RequestID = requestID(r)
 	body := fault.OpenAIBody(f)
-	if strings.HasPrefix(r.URL.Path, "/v1/messages") {
+	if asAnthropic(r) {
 		body = fault.MessagesBody(f)
 	}
 	writeFault(w, f, body)
