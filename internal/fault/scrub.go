@@ -48,7 +48,9 @@ var telling = [...]tell{
 	{find: re(`\b((?:Bearer|Basic)\s+)[a-z0-9._~+/=*…-]{8,}`), is: random, tail: "."},
 	{find: re(`\b[0-9a-f]{32,}\b`)},
 
-	{find: re(`\b(?:org|proj|user|acct|wrkspc|team)[-_][a-z0-9]{8,}\b`), is: random},
+	{find: re(`\b(?:org|proj)[-_][a-z0-9]{2,}\b`), is: random},
+	{find: re("\\b((?:organi[sz]ation|project)(?:[\\s:=#('\"/`]|\\bid\\b){1,8})(?:org|proj)[-_][a-z0-9]{2,}\\b")},
+	{find: re(`\b(?:user|acct|wrkspc|team)[-_][a-z0-9]{8,}\b`), is: random},
 	{find: re(`\b((?:organi[sz]ation|project|account|workspace|tenant|subscription)(?:[\s:=#('"/]|\bid\b|\buuid\b){1,8})[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b`)},
 	{find: re(`\b(project_number:|projects/|organizations/)[a-z0-9-]{4,}\b`)},
 
@@ -101,8 +103,8 @@ func isAddress(s string) bool {
 // Endings of names that are hosts. The weak ones are endings of files and
 // words too: there a name of two parts, or a path through JSON, is no host.
 var (
-	hostEndings = strings.Fields("com net org io ai dev cloud internal local lan")
-	weakEndings = strings.Fields("azure app co eu cn us sh uk jp xyz tech")
+	hostEndings = strings.Fields("com net org io ai dev cloud internal local lan corp intranet example")
+	weakEndings = strings.Fields("azure app co eu cn us sh uk jp xyz tech svc test invalid")
 	noHosts     = strings.Fields("asp.net ado.net vb.net system.net java.net socket.io system.io java.io")
 )
 

@@ -49,7 +49,10 @@ func (s *sink) close() {
 	}
 }
 
-func (s *sink) Begin(contentType string) {
+func (s *sink) Begin(contentType string, failed *fault.Error) {
+	if failed != nil {
+		shouldRetry(s.w.Header(), failed)
+	}
 	if contentType == "" {
 		contentType = "text/event-stream"
 	}
@@ -129,6 +132,7 @@ func (s *sink) Answer(a *upstream.Answer) error {
 func (s *sink) Fail(e turn.Ending) error {
 	switch {
 	case e.Answer != nil:
+		shouldRetry(s.w.Header(), e.Fault)
 		return s.Answer(e.Answer)
 	case e.Form == turn.FormStatus && !s.begun:
 		s.moveDeadline()
@@ -151,11 +155,17 @@ func (s *sink) ErrorAtOnce() bool { return true }
 // writeFault writes a failure with its status and headers.
 func writeFault(w http.ResponseWriter, f *fault.Error, body []byte) {
 	h := w.Header()
-	h.Set("X-Should-Retry", strconv.FormatBool(f.ShouldRetry()))
+	shouldRetry(h, f)
 	if n := f.RetryAfterSeconds(); n > 0 {
 		h.Set("Retry-After", strconv.FormatInt(n, 10))
 	}
 	writeJSON(w, f.Status, body)
+}
+
+// shouldRetry is the header of every failure, also of one that is told with
+// status 200.
+func shouldRetry(h http.Header, f *fault.Error) {
+	h.Set("X-Should-Retry", strconv.FormatBool(f.ShouldRetry()))
 }
 
 // shortWrite is the deadline of an answer that is written at once, from its

@@ -3,6 +3,9 @@ package httpapi
 import (
 	"context"
 	"net/http"
+	"net/url"
+	"slices"
+	"strings"
 
 	"rubicon/internal/account"
 	"rubicon/internal/config"
@@ -61,7 +64,7 @@ func (a *api) stored(w http.ResponseWriter, r *http.Request, who account.Princip
 	if ch == nil {
 		return false, fault.New(fault.AllChannelsFailed, "The upstream account that holds this response is not configured any more.")
 	}
-	call := &upstream.Call{Channel: ch, Credential: cred, Method: r.Method, Path: "/responses/" + id + sub, Query: r.URL.RawQuery,
+	call := &upstream.Call{Channel: ch, Credential: cred, Method: r.Method, Path: "/responses/" + id + sub, Query: withoutKeys(r.URL.RawQuery),
 		Header: Upward(r.Header), Timers: a.Config().Timers, MaxEvent: a.Config().Limits.Event}
 	answer, failed := a.Upstream.Do(r.Context(), call)
 	if failed != nil {
@@ -71,21 +74,27 @@ func (a *api) stored(w http.ResponseWriter, r *http.Request, who account.Princip
 	return true, nil
 }
 
+// withoutKeys drops parameters that hold a key of this gateway: they identify
+// nobody here, and go nowhere.
+func withoutKeys(query string) string {
+	pairs := strings.Split(query, "&")
+	return strings.Join(slices.DeleteFunc(pairs, func(pair string) bool {
+		_, value, _ := strings.Cut(pair, "=")
+		plain, err := url.QueryUnescape(value)
+		return err != nil || strings.HasPrefix(strings.TrimPrefix(plain, "Bearer "), keyPrefix)
+	}), "&")
+}
+
+// keyPrefix is how keys of this gateway begin.
+const keyPrefix = "rk-"
+
 // storedFault is what a client learns of a failed call about a stored response.
 func storedFault(f *upstream.Failed, ch *config.Channel, cred *config.Credential, missing *fault.Error) *fault.Error {
 	if f.Status == http.StatusNotFound {
 		return missing
 	}
 	p := responses.Protocol()
-	return turn.Told(f, &p, literals(ch, cred)...)
-}
-
-func literals(ch *config.Channel, cred *config.Credential) []string {
-	out := []string{ch.BaseURL}
-	if cred != nil {
-		out = append(out, cred.Key.Reveal())
-	}
-	return out
+	return turn.Told(f, &p, ch, cred)
 }
 
 // home finds a channel and credential of the origin that holds the state: the

@@ -221,6 +221,9 @@ type Protocol struct {
 	// gateway is to say so. upstreamError is the type of an upstream error
 	// event that has already gone out ("" none), so that it is not said twice.
 	Ending func(dst []byte, r Reader, f *fault.Error, errorSent bool) []byte
+	// MadeID is the id that an ending gives an answer which upstream never named;
+	// nil: endings name none.
+	MadeID func(requestID string) string
 	// ErrorBody is the JSON body of a failure with a status.
 	ErrorBody func(f *fault.Error) []byte
 }

@@ -127,7 +127,7 @@ func (t *turn) shownFault(a *attempt, handed replay.Handed) *fault.Error {
 	if f.Upstream {
 		f.Message = fault.Scrub(f.Message, t.literals(a)...)
 	}
-	if f.RetryAfter == 0 && (a.failed.Failure == classify.Balance || a.failed.Failure == classify.RateLimited) {
+	if f.RetryAfter == 0 && (a.failed.Failure == classify.Balance || a.failed.Failure == classify.RateLimited || a.failed.RateLimit) {
 		f.RetryAfter = t.untilReturn() // the route is out for some time, and others may be out too
 	}
 	f.RequestID = t.req.ID
@@ -137,22 +137,14 @@ func (t *turn) shownFault(a *attempt, handed replay.Handed) *fault.Error {
 	return f
 }
 
-// harmless: a repeat by the client does nothing twice.
+// harmless: a repeat by the client does nothing twice. An answer that failed
+// with its output in hand was paid for, whether it was shown or not.
 func (t *turn) harmless(afterOutput bool) bool {
 	executed := false
 	for _, a := range t.attempts {
 		executed = executed || a.failed == nil || a.failed.Executed
+		afterOutput = afterOutput || a.seen.Result
 	}
 	p := &t.req.Parsed
 	return !executed || !t.stored && !p.Continuation && !t.bound && len(p.Hosted) == 0 && !afterOutput
-}
-
-// literals are what must not be shown of the attempt's route, whatever it
-// looks like.
-func (t *turn) literals(a *attempt) []string {
-	out := []string{a.route.Host()}
-	if a.route.Credential != nil {
-		out = append(out, a.route.Credential.Key.Reveal())
-	}
-	return out
 }

@@ -2,6 +2,8 @@ package turn
 
 import (
 	"rubicon/internal/classify"
+	"rubicon/internal/config"
+	"rubicon/internal/fault"
 	"rubicon/internal/health"
 	"rubicon/internal/journal"
 	"rubicon/internal/meter"
@@ -27,6 +29,7 @@ func (t *turn) conclude(a *attempt) Result {
 	if a.failed != nil {
 		e = t.ending(a, handed)
 		t.rec.Error = t.told(e)
+		t.nameMade(e)
 	}
 	t.settle(a, handed)
 	t.freeLimits()
@@ -50,6 +53,15 @@ func (t *turn) handedInTheEnd(a *attempt) replay.Handed {
 	return replay.OutputToo
 }
 
+// nameMade records the id that our ending of a stream gives an answer which
+// upstream never named, so that the turn is found by what its client saw.
+func (t *turn) nameMade(e Ending) {
+	ours := e.Form == FormOurs || e.Unended
+	if t.rec.ResponseID == "" && ours && !t.req.WebSocket && t.req.Protocol.MadeID != nil {
+		t.rec.ResponseID = t.req.Protocol.MadeID(t.req.ID)
+	}
+}
+
 // left tells whether the client left before the end.
 func (t *turn) left(a *attempt) bool {
 	return a.failed.Failure == classify.ClientGone || t.clientGone()
@@ -61,11 +73,15 @@ func (t *turn) told(e Ending) *journal.Error {
 	if t.rec.Outcome == journal.OutcomeCancelled {
 		return nil
 	}
-	code := e.Fault.Code
-	if e.Form == FormOurs || e.Form == FormStatus {
-		code = firstOf(code, e.Fault.Type)
+	return &journal.Error{Code: firstOf(e.Fault.Code, e.Fault.Type), Type: t.typeOf(e.Fault)}
+}
+
+// typeOf is a failure's type as this surface says it.
+func (t *turn) typeOf(f *fault.Error) string {
+	if t.req.Protocol.Channel() == config.ProtocolMessages {
+		return f.MessagesType()
 	}
-	return &journal.Error{Code: code, Type: e.Fault.Type}
+	return f.Type
 }
 
 func firstOf(a, b string) string {
@@ -112,7 +128,7 @@ func (t *turn) ending(a *attempt, handed replay.Handed) Ending {
 	}
 	e.Events, e.Answer = a.failures, a.answer
 	if e.Answer != nil {
-		if clean := scrubMessages(e.Answer.Body, 3, t.literals(a)); clean != nil {
+		if clean := scrubWords(e.Answer.Body, scrubDepth, t.literals(a)); clean != nil {
 			e.Answer = &upstream.Answer{Status: a.answer.Status, ContentType: a.answer.ContentType, Body: clean}
 		}
 		return e
@@ -129,6 +145,9 @@ func (t *turn) ending(a *attempt, handed replay.Handed) Ending {
 func (t *turn) form(a *attempt, handed replay.Handed) Form {
 	if a.instead != nil {
 		return FormStatus
+	}
+	if !t.req.Parsed.Stream && a.failed.ByEvent && a.seen.Result {
+		return FormEvent // what there is of an answer is the customer's, and he pays for it
 	}
 	return formOf(t.req.Protocol, t.req.Parsed.Stream, a.failed.ByEvent, handed, a.seen.Events)
 }
@@ -161,7 +180,7 @@ func (a *attempt) lostReason() string {
 // write puts the bill and the record into the database.
 func (t *turn) write(bill meter.Bill, a *attempt, handed replay.Handed) {
 	t.rec.Usage, t.rec.Charge, t.rec.Lines = bill.Usage, bill.Charge, bill.Lines
-	t.rec.Delivered = journal.Delivered{Events: t.live.Events.Load(), Bytes: t.live.Bytes.Load()}
+	t.rec.Delivered = t.handedOver(a)
 	for _, x := range t.attempts {
 		entry := x.entry()
 		entry.Cost = bill.CostOf(x.n)
@@ -180,6 +199,16 @@ func (t *turn) write(bill meter.Bill, a *attempt, handed replay.Handed) {
 	if err := t.Books.Close(ctx, closing); err != nil {
 		t.Log.Error("settling a request; its hold stays open until the next start resolves it", "request_id", t.req.ID, "error", err)
 	}
+}
+
+// handedOver is how much output the client has once the end was shown. A whole
+// answer is output too; while the request runs none of it counts as delivered,
+// since it goes out only afterwards.
+func (t *turn) handedOver(a *attempt) journal.Delivered {
+	if a.answer != nil && (a.failed == nil || a.seen.Result) {
+		return journal.Delivered{Events: a.seen.OutputEvents, Bytes: a.seen.TextBytes}
+	}
+	return journal.Delivered{Events: t.live.Events.Load(), Bytes: t.live.Bytes.Load()}
 }
 
 // remembered are the ids that the answer carried, with their home.

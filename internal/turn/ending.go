@@ -7,10 +7,8 @@ import (
 	"rubicon/internal/classify"
 	"rubicon/internal/config"
 	"rubicon/internal/fault"
-	"rubicon/internal/jsonscan"
 	"rubicon/internal/protocol"
 	"rubicon/internal/replay"
-	"rubicon/internal/sse"
 	"rubicon/internal/upstream"
 )
 
@@ -78,11 +76,11 @@ func faultOf(f *upstream.Failed, req *Request) *fault.Error {
 }
 
 // Told is what a client learns of a failed call that was no request, like one
-// about a stored response. The literals are not shown, whoever says them.
-func Told(f *upstream.Failed, p *protocol.Protocol, literals ...string) *fault.Error {
+// about a stored response.
+func Told(f *upstream.Failed, p *protocol.Protocol, ch *config.Channel, cred *config.Credential) *fault.Error {
 	e := faultOf(f, &Request{Protocol: p})
 	if e.Upstream {
-		e.Message = fault.Scrub(e.Message, literals...)
+		e.Message = fault.Scrub(e.Message, literals(ch, cred)...)
 	}
 	return e
 }
@@ -176,51 +174,4 @@ func statusOf(f *upstream.Failed, p *protocol.Protocol) int {
 var couldSucceed = map[classify.Failure]bool{
 	classify.RateLimited: true, classify.Overloaded: true, classify.Upstream5xx: true, classify.BadAnswer: true,
 	classify.FailedEvent: true, classify.Unfit: false,
-}
-
-// scrubbed takes hosts, keys and account ids out of a failure event's message
-// and gives it bytes of its own. Other bytes stay.
-func (t *turn) scrubbed(a *attempt, ev protocol.Event) protocol.Event {
-	ev = copied(ev)
-	clean := scrubMessages(ev.Data, 3, t.literals(a))
-	if clean != nil {
-		name := ""
-		if len(ev.Raw) > 6 && string(ev.Raw[:6]) == "event:" {
-			name = ev.Type
-		}
-		ev.Data = clean
-		ev.Raw = sse.AppendEvent(nil, name, clean)
-	}
-	return ev
-}
-
-// scrubMessages rewrites the "message" of an object and of the objects it
-// holds under the names a failure uses; nil when nothing had to change.
-func scrubMessages(obj []byte, depth int, literals []string) []byte {
-	if depth == 0 || jsonscan.KindOf(obj) != jsonscan.KindObject {
-		return nil
-	}
-	var edits []jsonscan.Edit
-	m := jsonscan.Object(obj)
-	for m.Next() {
-		switch key := string(m.Key()); key {
-		case "message":
-			text, ok := jsonscan.Text(m.Value())
-			if clean := fault.Scrub(text, literals...); ok && clean != text {
-				edits = append(edits, jsonscan.Edit{Key: key, Value: jsonscan.AppendString(nil, clean)})
-			}
-		case "error", "response":
-			if inner := scrubMessages(m.Value(), depth-1, literals); inner != nil {
-				edits = append(edits, jsonscan.Edit{Key: key, Value: inner})
-			}
-		}
-	}
-	if len(edits) == 0 {
-		return nil
-	}
-	out, err := jsonscan.Set(obj, edits...)
-	if err != nil {
-		return nil
-	}
-	return out
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"rubicon/internal/config"
+	"rubicon/internal/fault"
 	"rubicon/internal/protocol"
 	"rubicon/internal/replay"
 )
@@ -30,6 +31,7 @@ type gate struct {
 	began       bool
 	handed      replay.Handed
 	contentType string
+	shown       *fault.Error // the failure that is being shown
 
 	held      []protocol.Event // with bytes of their own
 	heldBytes int64
@@ -182,7 +184,7 @@ func (g *gate) write(ev protocol.Event) {
 	}
 	if !g.began {
 		g.began = true
-		g.sink.Begin(g.contentType)
+		g.sink.Begin(g.contentType, g.shown)
 	}
 	g.failed(g.sink.Event(ev))
 }
@@ -284,6 +286,7 @@ func (g *gate) answer(send func(Sink) error) {
 func (g *gate) fail(e Ending) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	g.shown = e.Fault
 	if e.Form == FormStatus {
 		g.forget()
 	} else if len(g.held) > 0 {
@@ -292,7 +295,7 @@ func (g *gate) fail(e Ending) {
 	if !g.mute {
 		if e.Form != FormStatus && e.Answer == nil && !g.began {
 			g.began = true
-			g.sink.Begin(g.contentType)
+			g.sink.Begin(g.contentType, g.shown)
 		}
 		g.failed(g.sink.Fail(e))
 	}

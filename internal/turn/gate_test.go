@@ -6,6 +6,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"rubicon/internal/fault"
 	"rubicon/internal/protocol"
 	"rubicon/internal/replay"
 	"rubicon/internal/upstream"
@@ -14,7 +15,7 @@ import (
 // paper is a sink that writes down what it was given.
 type paper struct{ said []string }
 
-func (p *paper) Begin(string)                  { p.said = append(p.said, "begin") }
+func (p *paper) Begin(string, *fault.Error)    { p.said = append(p.said, "begin") }
 func (p *paper) Event(ev protocol.Event) error { p.said = append(p.said, ev.Type); return nil }
 func (p *paper) Flush() error                  { return nil }
 func (p *paper) KeepAlive() error              { return nil }

@@ -15,6 +15,7 @@ import (
 
 	"rubicon/internal/account"
 	"rubicon/internal/config"
+	"rubicon/internal/fault"
 	"rubicon/internal/health"
 	"rubicon/internal/ident"
 	"rubicon/internal/journal"
@@ -108,7 +109,7 @@ type drain struct {
 	at            map[int]func()
 }
 
-func (d *drain) Begin(string) {}
+func (d *drain) Begin(string, *fault.Error) {}
 func (d *drain) Event(ev protocol.Event) error {
 	d.events++
 	d.bytes += len(ev.Raw)

@@ -101,8 +101,9 @@ type Result struct {
 // Sink is a client connection in its role for one request. Its methods are
 // never called at the same time.
 type Sink interface {
-	// Begin opens the event stream, once, before its first event.
-	Begin(contentType string)
+	// Begin opens the event stream, once, before its first event. failed is not
+	// nil when it is opened only to tell that failure.
+	Begin(contentType string, failed *fault.Error)
 	// Event hands over one event; it need not be sent before Flush.
 	Event(ev protocol.Event) error
 	// Flush sends what was handed over.
@@ -224,7 +225,7 @@ func (t *turn) reject(f *fault.Error) {
 		err = t.Books.Close(ctx, meter.Closing{Record: t.rec, Free: true})
 	} else {
 		t.rec.Outcome = journal.OutcomeRejected
-		t.rec.Error = &journal.Error{Code: f.Code, Type: f.Type}
+		t.rec.Error = &journal.Error{Code: f.Code, Type: t.typeOf(f)}
 		err = t.Books.Reject(ctx, t.rec)
 	}
 	if err != nil {

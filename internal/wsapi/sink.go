@@ -39,7 +39,7 @@ type doneItem struct {
 }
 
 // Begin has nothing to open: the socket is.
-func (s *sink) Begin(string) {}
+func (s *sink) Begin(string, *fault.Error) {}
 
 // Event writes one event. Comments and records without data are no frames.
 func (s *sink) Event(ev protocol.Event) error {
@@ -53,7 +53,18 @@ func (s *sink) Event(ev protocol.Event) error {
 	case s.keep && ev.Type == "response.output_item.done":
 		s.item(ev.Data)
 	}
-	return s.c.send(text(ev.Data))
+	return s.c.send(typed(ev))
+}
+
+// typed is an event's data as a frame. Where an event stream said its type by
+// the event's name alone, the frame says it itself: it has no name.
+func typed(ev protocol.Event) []byte {
+	if ev.Named {
+		if out, err := jsonscan.Set(ev.Data, jsonscan.Edit{Key: "type", Value: jsonscan.AppendString(nil, ev.Type)}); err == nil {
+			return text(out)
+		}
+	}
+	return text(ev.Data)
 }
 
 // text makes bytes fit for a text frame. JSON need not be UTF-8 for those who
@@ -138,7 +149,7 @@ func failure(e turn.Ending) []byte {
 	last := e.Events[len(e.Events)-1]
 	for _, ev := range e.Events {
 		if ev.Type == "response.failed" {
-			return text(ev.Data)
+			return typed(ev)
 		}
 	}
 	return errorFrame(text(last.Data), e.Fault)

@@ -23,6 +23,7 @@ func TestFailureFrames(t *testing.T) {
 		{"status", turn.Ending{Form: turn.FormStatus, Fault: f}, string(fault.Frame(f))},
 		{"ours", turn.Ending{Form: turn.FormOurs, Fault: slow}, string(fault.Frame(slow))},
 		{"failed", turn.Ending{Form: turn.FormEvent, Fault: f, Events: []protocol.Event{event("response.failed", `{"type":"response.failed", "x":1}`)}}, `{"type":"response.failed", "x":1}`},
+		{"failed by its name", turn.Ending{Form: turn.FormEvent, Fault: f, Events: []protocol.Event{{Type: "response.failed", Named: true, Data: []byte(`{"x":1}`)}}}, `{"type":"response.failed","x":1}`},
 		{"error, then failed", turn.Ending{Form: turn.FormEvent, Fault: f, Events: []protocol.Event{event("error", `{"type":"error"}`), event("response.failed", `{"type":"response.failed"}`)}}, `{"type":"response.failed"}`},
 		{"error", turn.Ending{Form: turn.FormEvent, Fault: f, Events: []protocol.Event{event("error", `{"type":"error", "code":"c"}`)}}, `{"status":502,"type":"error", "code":"c"}`},
 		{"error with a status", turn.Ending{Form: turn.FormEvent, Fault: f, Events: []protocol.Event{event("error", `{"type":"error","status":503}`)}}, `{"type":"error","status":503}`},
@@ -34,6 +35,24 @@ func TestFailureFrames(t *testing.T) {
 		{"no event", turn.Ending{Form: turn.FormEvent, Fault: f}, string(fault.Frame(f))},
 	} {
 		if got := string(failure(tt.e)); got != tt.want {
+			t.Errorf("%s: got %s, want %s", tt.name, got, tt.want)
+		}
+	}
+}
+
+func TestTypedFrames(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		ev   protocol.Event
+		want string
+	}{
+		{"says its type", protocol.Event{Type: "a", Data: []byte(`{"type": "a"}`)}, `{"type": "a"}`},
+		{"by its name", protocol.Event{Type: "a", Named: true, Data: []byte(`{ "x":1}`)}, `{"type":"a", "x":1}`},
+		{"null", protocol.Event{Type: "a", Named: true, Data: []byte(`{"type":null}`)}, `{"type":"a"}`},
+		{"no object", protocol.Event{Type: "a", Named: true, Data: []byte(`"x"`)}, `"x"`},
+		{"no type at all", protocol.Event{Data: []byte(`{"x":1}`)}, `{"x":1}`},
+	} {
+		if got := string(typed(tt.ev)); got != tt.want {
 			t.Errorf("%s: got %s, want %s", tt.name, got, tt.want)
 		}
 	}

@@ -162,7 +162,11 @@ func (r *reader) responseID(f *fault.Error) string {
 	if r.seen.ResponseID != "" {
 		return r.seen.ResponseID
 	}
-	_, tail, _ := strings.Cut(f.RequestID, "_")
+	return madeID(f.RequestID)
+}
+
+func madeID(requestID string) string {
+	_, tail, _ := strings.Cut(requestID, "_")
 	return "resp_" + tail
 }
 

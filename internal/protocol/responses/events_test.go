@@ -86,7 +86,8 @@ func TestEvents(t *testing.T) {
 				}
 				return
 			}
-			want := protocol.Event{Class: c.class, Type: c.typ, Raw: f.Raw, Data: f.Data, Hidden: c.hidden}
+			want := protocol.Event{Class: c.class, Type: c.typ, Raw: f.Raw, Data: f.Data, Hidden: c.hidden,
+				Named: c.typ != "" && c.typ == c.name && !strings.Contains(c.data, c.typ)}
 			if strings.TrimSpace(c.data) == "" {
 				want.Data = nil
 			}

@@ -56,7 +56,7 @@ func (r *reader) Read(f sse.Frame) (protocol.Event, error) {
 		ev.Hidden, err = true, nil
 		r.settled()
 	}
-	ev.Type = k.name
+	ev.Type, ev.Named = k.name, k.name != "" && len(e.typeName()) == 0
 	if r.stage != protocol.Open && (err != nil || !r.awaits(k)) {
 		ev.Hidden = true
 		r.settled()
@@ -149,6 +149,9 @@ func (r *reader) take(k kind, e *envelope, data []byte) {
 		r.stage = protocol.Closed
 		r.seen.Incomplete = k.name == "response.incomplete"
 		r.closing(readResponse(e.response))
+		if !r.seen.Reported {
+			r.report(e.usage) // some servers put it beside the response
+		}
 	case protocol.Failure:
 		r.failure(k, e, data)
 	}

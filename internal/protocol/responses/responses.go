@@ -28,6 +28,7 @@ func Protocol() protocol.Protocol {
 		Answer:       Answer,
 		FailureUsage: FailureUsage,
 		Ending:       Ending,
+		MadeID:       madeID,
 		ErrorBody:    fault.OpenAIBody,
 	}
 }

@@ -1,10 +1,13 @@
 package responses
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 
 	"rubicon/internal/price"
 	"rubicon/internal/protocol"
+	"rubicon/internal/sse"
 )
 
 func TestUsage(t *testing.T) {
@@ -123,5 +126,39 @@ func TestTextCountsOnce(t *testing.T) {
 				t.Errorf("%d bytes of text, want %d", got, c.want)
 			}
 		})
+	}
+}
+
+func TestUsageBesideTheResponse(t *testing.T) {
+	const beside = "data: {\"type\":\"response.completed\",\"response\":{\"id\":\"resp_1\",\"object\":\"response\"%s},\"usage\":{\"input_tokens\":10,\"output_tokens\":5}}\n\n"
+	for own, want := range map[string]price.Usage{
+		"":              {Input: 10, Output: 5},
+		`,"usage":null`: {Input: 10, Output: 5},
+		`,"usage":{"input_tokens":1,"output_tokens":2}`: {Input: 1, Output: 2},
+	} {
+		r := read(strings.NewReader(fmt.Sprintf(beside, own)))
+		if u := r.Seen.Usage; !r.Seen.Reported || u.Input != want.Input || u.Output != want.Output {
+			t.Errorf("%q: %+v, reported %v", own, u, r.Seen.Reported)
+		}
+	}
+}
+
+func TestNamed(t *testing.T) {
+	for record, want := range map[string]bool{
+		"data: {\"type\":\"response.created\"}\n\n":                          false,
+		"event: response.created\ndata: {\"type\":\"response.created\"}\n\n": false,
+		"event: response.created\ndata: {\"response\":{}}\n\n":               true,
+		"event: response.created\ndata: {\"type\":null}\n\n":                 true,
+		"data: {\"x\":1}\n\n": false,
+		": comment\n\n":       false,
+	} {
+		f, err := sse.NewDecoder(strings.NewReader(record), 1<<20).Next()
+		if err != nil {
+			t.Fatal(err)
+		}
+		ev, err := NewReader(protocol.ReaderOptions{}).Read(f)
+		if err != nil || ev.Named != want {
+			t.Errorf("%q: %v, %v", record, ev.Named, err)
+		}
 	}
 }
