@@ -10,6 +10,7 @@ import (
 	"rubicon/internal/account"
 	"rubicon/internal/config"
 	"rubicon/internal/fault"
+	"rubicon/internal/ident"
 	"rubicon/internal/protocol/responses"
 	"rubicon/internal/state"
 	"rubicon/internal/store"
@@ -81,12 +82,9 @@ func withoutKeys(query string) string {
 	return strings.Join(slices.DeleteFunc(pairs, func(pair string) bool {
 		_, value, _ := strings.Cut(pair, "=")
 		plain, err := url.QueryUnescape(value)
-		return err != nil || strings.HasPrefix(strings.TrimPrefix(plain, "Bearer "), keyPrefix)
+		return err != nil || strings.HasPrefix(strings.TrimPrefix(plain, "Bearer "), ident.KeyPrefix)
 	}), "&")
 }
-
-// keyPrefix is how keys of this gateway begin.
-const keyPrefix = "rk-"
 
 // storedFault is what a client learns of a failed call about a stored response.
 func storedFault(f *upstream.Failed, ch *config.Channel, cred *config.Credential, missing *fault.Error) *fault.Error {
