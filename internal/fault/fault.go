@@ -72,13 +72,13 @@ func (e *Error) Unwrap() error { return e.cause }
 func (e *Error) ShouldRetry() bool { return e.Retryable && !e.NoRetry }
 
 // RetryAfterSeconds is what retry-after says: whole seconds, rounded up; 0 for
-// none. 429 and 503 always have one.
+// none. 429 and 503 always have one, and so has a request that another node runs.
 func (e *Error) RetryAfterSeconds() int64 {
 	s := int64(e.RetryAfter / time.Second)
 	if e.RetryAfter%time.Second > 0 {
 		s++
 	}
-	if s <= 0 && (e.Status == 429 || e.Status == 503 || e.Status == 529) {
+	if s <= 0 && (e.Status == 429 || e.Status == 503 || e.Status == 529 || e.Code == IdempotencyInProgress) {
 		s = 1
 	}
 	return max(s, 0)

@@ -162,6 +162,11 @@ func TestRetryAfter(t *testing.T) {
 			t.Errorf("%d after %v: %d, want %d", c.status, c.after, got, c.want)
 		}
 	}
+	for code, want := range map[string]int64{fault.IdempotencyInProgress: 1, fault.IdempotencyConflict: 0} {
+		if got := fault.New(code, "").RetryAfterSeconds(); got != want {
+			t.Errorf("%s: %d, want %d", code, got, want)
+		}
+	}
 }
 
 func TestShouldRetry(t *testing.T) {

@@ -46,7 +46,19 @@ func (k *Keeper) claim(ctx context.Context, c Call) (*answer, error) {
 	return k.claimOnce(ctx, c)
 }
 
+// errFreed is a key that another node freed between two looks at it.
+var errFreed = errors.New("the key was freed at this moment")
+
 func (k *Keeper) claimOnce(ctx context.Context, c Call) (found *answer, err error) {
+	for range 3 {
+		if found, err = k.tryClaim(ctx, c); !errors.Is(err, errFreed) {
+			break
+		}
+	}
+	return found, err
+}
+
+func (k *Keeper) tryClaim(ctx context.Context, c Call) (found *answer, err error) {
 	now := k.Now()
 	expires := now.Add(keep).UnixMilli()
 	err = k.DB.Write(ctx, func(tx *store.Tx) error {
@@ -75,7 +87,7 @@ func readAnswer(tx *store.Tx, c Call) (*answer, error) {
 	)
 	err := tx.QueryRow(selectAnswer, []any{c.Customer, c.Key}, &digest, &a.requestID, &a.node, &a.state, &a.status, &header, &a.body)
 	if errors.Is(err, sql.ErrNoRows) {
-		return nil, errors.New("the key was freed at this moment")
+		return nil, errFreed
 	}
 	if err != nil {
 		return nil, err

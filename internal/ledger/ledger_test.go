@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	mathrand "math/rand/v2"
 	"strings"
 	"sync"
@@ -201,6 +202,11 @@ func TestHoldRefuses(t *testing.T) {
 	if err := f.begin(t.Context(), "req_1", "cus_1", 101); !errors.As(err, &insufficient) ||
 		*insufficient != (ledger.Insufficient{Available: 100, Required: 101}) {
 		t.Errorf("too much: %v", err)
+	}
+	for _, much := range []money.Nano{1e18, 1e18 + 1, math.MaxInt64} { // above the bound of an amount too
+		if err := f.begin(t.Context(), "req_1", "cus_1", much); !errors.As(err, &insufficient) || insufficient.Required != much {
+			t.Errorf("%s: %v", much, err)
+		}
 	}
 	if err := f.begin(t.Context(), "req_2", "cus_nobody", 1); !errors.As(err, &insufficient) || insufficient.Available != 0 {
 		t.Errorf("nobody: %v", err)

@@ -14,7 +14,7 @@ func (l *Ledger) Hold(tx *store.Tx, a HoldArgs) error {
 	if err := checkNames("request", a.Request, "customer", a.Customer, "model", a.Model); err != nil {
 		return err
 	}
-	if err := checkAmount("hold", a.Amount); err != nil {
+	if err := checkAmount("hold", min(a.Amount, maxAmount)); err != nil {
 		return err
 	}
 	book := bookOf(tx)
@@ -24,6 +24,9 @@ func (l *Ledger) Hold(tx *store.Tx, a HoldArgs) error {
 	}
 	if available := balance.Available; available < 0 || available < a.Amount {
 		return &Insufficient{Available: available, Required: a.Amount}
+	}
+	if a.Amount > maxAmount { // beyond what one transaction may move
+		return &Insufficient{Available: balance.Available, Required: a.Amount}
 	}
 	// The lock on the customer's balance, just taken, covers his keys' too.
 	if err := spendingOf(tx).allow(tx, a); err != nil {

@@ -9,27 +9,33 @@ const firstBytesPerToken = 4.0
 // reasoning is billed as output but never delivered as text.
 const (
 	leastBytesPerToken = 1.0
-	mostBytesPerToken  = 8.0
-	learningRate       = 0.05
+	mostBytesPerToken  = 16.0
+	leastLearningRate  = 0.05
 	leastTokens        = 16 // too short an answer teaches nothing
 )
 
 // Learner knows how many bytes of delivered text make a token, per upstream
-// model, from answers that reported their usage.
+// model, from answers that reported their usage. At first it is their mean, the
+// assumption counting as one of them; later the last ones weigh the most.
 type Learner struct {
 	mu     sync.Mutex
-	ratios map[string]float64
+	models map[string]learned
+}
+
+type learned struct {
+	ratio   float64
+	answers int // the assumption is one
 }
 
 // NewLearner makes an empty Learner.
-func NewLearner() *Learner { return &Learner{ratios: map[string]float64{}} }
+func NewLearner() *Learner { return &Learner{models: map[string]learned{}} }
 
 // BytesPerToken of a model; 4.0 at first.
 func (l *Learner) BytesPerToken(model string) float64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if r, ok := l.ratios[model]; ok {
-		return r
+	if m, ok := l.models[model]; ok {
+		return m.ratio
 	}
 	return firstBytesPerToken
 }
@@ -45,11 +51,13 @@ func (l *Learner) Learn(model string, textBytes, outputTokens int64) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	old, ok := l.ratios[model]
+	m, ok := l.models[model]
 	if !ok {
-		old = firstBytesPerToken
+		m = learned{ratio: firstBytesPerToken, answers: 1}
 	}
-	l.ratios[model] = old + learningRate*(r-old)
+	m.answers++
+	m.ratio += max(leastLearningRate, 1/float64(m.answers)) * (r - m.ratio)
+	l.models[model] = m
 }
 
 // tokensOf rounds up.

@@ -26,6 +26,11 @@ func TestLearner(t *testing.T) {
 	if r := l.BytesPerToken("a"); r != 4 {
 		t.Errorf("an unknown model has %g", r)
 	}
+	for n, want := range []float64{3.5, 10.0 / 3, 3.25} { // the mean, with the 4 of the beginning
+		if l.Learn("a", 300, 100); math.Abs(l.BytesPerToken("a")-want) > 0.001 {
+			t.Errorf("after %d answers of 3 bytes per token: %g, want %g", n+1, l.BytesPerToken("a"), want)
+		}
+	}
 	for range 200 {
 		l.Learn("a", 300, 100)
 	}
@@ -40,6 +45,12 @@ func TestLearner(t *testing.T) {
 	l.Learn("a", 100, -100)    // nor these
 	if after := l.BytesPerToken("a"); after != before {
 		t.Errorf("moved from %g to %g by what teaches nothing", before, after)
+	}
+	for range 40 { // what it has learned does not make it deaf
+		l.Learn("a", 500, 100)
+	}
+	if r := l.BytesPerToken("a"); r < 4.5 {
+		t.Errorf("after many answers of 5 bytes per token: %g", r)
 	}
 	if l.Learn("b", 500, 100); l.BytesPerToken("b") <= 4 || l.BytesPerToken("c") != 4 {
 		t.Error("models are not kept apart")

@@ -65,6 +65,8 @@ func TestParseRequest(t *testing.T) {
 		{"base64", `{"model":"m","messages":[{"content":[{"type":"image","source":{"type":"base64","media_type":"image/png","data":"AAAAAAAA"}},{"type":"document","source":{"data":"BB","type":"base64"}}]}]}`,
 			func(r *protocol.Request) { r.Attachments, r.BilledBytes = 2, -10 }},
 		{"by address", `{"model":"m","messages":[{"content":[{"type":"image","source":{"type":"url","url":"https://a.b/c.png"}}]}]}`, func(r *protocol.Request) { r.Attachments = 1 }},
+		{"by data URL", `{"model":"m","messages":[{"content":[{"type":"image","source":{"type":"url","url":"data:image/png;base64,AAAA"}}]}]}`,
+			func(r *protocol.Request) { r.Attachments, r.BilledBytes = 1, -26 }},
 		{"plain text is billed", `{"model":"m","messages":[{"content":[{"type":"document","source":{"type":"text","media_type":"text/plain","data":"AAAA"}}]}]}`, func(*protocol.Request) {}},
 		{"image inside a document's content", `{"model":"m","messages":[{"content":[{"type":"document","source":{"type":"content","content":[{"type":"image","source":{"type":"base64","data":"AAAA"}}]}}]}]}`,
 			func(r *protocol.Request) { r.Attachments, r.BilledBytes = 1, -4 }},
