@@ -84,7 +84,7 @@ func (t TLS) Files() []string {
 // Admin is the operator's listener.
 type Admin struct {
 	Listen    string
-	Token     Secret // at least 8 characters
+	Token     Secret // never empty
 	Profiling bool
 }
 

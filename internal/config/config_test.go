@@ -363,6 +363,25 @@ func TestVersion(t *testing.T) {
 	}
 }
 
+// A bound that is written moves the default of the other one, and never what is written.
+func TestBoundsThatFollow(t *testing.T) {
+	for src, want := range map[string][4]time.Duration{ // open, open_max, default, max
+		"":                                  {30 * time.Second, 5 * time.Minute, 5 * time.Second, time.Minute},
+		"breaker: {open: 10m}\n":            {10 * time.Minute, 10 * time.Minute, 5 * time.Second, time.Minute},
+		"breaker: {open_max: 2s}\n":         {2 * time.Second, 2 * time.Second, 5 * time.Second, time.Minute},
+		"breaker: {open_max: 40s}\n":        {30 * time.Second, 40 * time.Second, 5 * time.Second, time.Minute},
+		"cooldown: {max: 2s}\n":             {30 * time.Second, 5 * time.Minute, 2 * time.Second, 2 * time.Second},
+		"cooldown: {default: 2m}\n":         {30 * time.Second, 5 * time.Minute, 2 * time.Minute, 2 * time.Minute},
+		"cooldown: {default: 2m, max: ~}\n": {30 * time.Second, 5 * time.Minute, 2 * time.Minute, 2 * time.Minute},
+	} {
+		c := mustParse(t, minimal+src)
+		got := [4]time.Duration{c.Breaker.Open, c.Breaker.OpenMax, c.Cooldown.Default, c.Cooldown.Max}
+		if got != want {
+			t.Errorf("%q: %v, want %v", src, got, want)
+		}
+	}
+}
+
 func TestWarnings(t *testing.T) {
 	c := mustParse(t, minimal+`
 alerts: {webhook: "https://hook.example/x"}
@@ -378,6 +397,10 @@ models: [{name: m, price: {input: "0", output: "0"}, channels: [{channel: a, wei
 	want := []string{"alerts.secret", "models[0].channels", "channels[0].base_url", "channels[1]"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
+	}
+	short := mustParse(t, strings.Replace(minimal, "test-token", "short", 1)).Warnings()
+	if len(short) != 3 || short[0].Path != "admin.token" || strings.Contains(short[0].Message, "short") {
+		t.Errorf("a short token: %v", short)
 	}
 	if got := mustParse(t, minimal).Warnings(); len(got) != 2 {
 		t.Errorf("empty lists: %v", got)

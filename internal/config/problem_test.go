@@ -93,7 +93,8 @@ func TestBadFiles(t *testing.T) {
 		{"listen addresses", "listen: localhost\nadmin: {listen: \"1.2.3.4:99999\", token: test-token}\n", []string{"listen: must be host:port", "admin.listen: must be host:port"}},
 		{"a named port", minimal + "listen: \":http\"\n", []string{"listen: must be host:port"}},
 		{"one address twice", "listen: \":1\"\nadmin: {listen: \":1\", token: test-token}\n", []string{"admin.listen: must differ from listen"}},
-		{"a short token", "admin: {token: short}\n", []string{"admin.token: must have at least 8 characters"}},
+		{"bounds that cross", minimal + "breaker: {open: 2m, open_max: 1m}\ncooldown: {default: 2s, max: 1s}\n", []string{
+			"breaker.open_max: must not be below breaker.open", "cooldown.max: must not be below cooldown.default"}},
 		{"an empty token", "admin: {token: \"\"}\n", []string{"admin.token: is required"}},
 		{"a token with spaces", "admin: {token: \"not a token\"}\n", []string{"admin.token: must be printable ASCII"}},
 		{"half of TLS", minimal + "tls: {cert: c.pem}\n", []string{"tls: cert and key must both be set"}},

@@ -2,6 +2,7 @@ package config
 
 import (
 	"math"
+	"time"
 
 	"rubicon/internal/money"
 	"rubicon/internal/price"
@@ -36,12 +37,18 @@ func (d *decoder) root(c *Config) []field {
 		)},
 		{"state", d.group(field{"unknown_ids", d.oneOf(&c.State.UnknownIDs, UnknownRefuse, UnknownPass)})},
 		{"switch", d.group(d.switches(&c.Switch)...)},
-		{"breaker", d.group(d.breaker(&c.Breaker)...)},
-		{"cooldown", d.group(
-			field{"default", d.duration(&c.Cooldown.Default)},
-			field{"max", d.duration(&c.Cooldown.Max)},
-			field{"weight_floor", d.share(&c.Cooldown.WeightFloor)},
-		)},
+		{"breaker", func(n *node, path string) {
+			d.object(n, path, d.breaker(&c.Breaker)...)
+			follow(n, bound{"open", &c.Breaker.Open}, bound{"open_max", &c.Breaker.OpenMax})
+		}},
+		{"cooldown", func(n *node, path string) {
+			d.object(n, path,
+				field{"default", d.duration(&c.Cooldown.Default)},
+				field{"max", d.duration(&c.Cooldown.Max)},
+				field{"weight_floor", d.share(&c.Cooldown.WeightFloor)},
+			)
+			follow(n, bound{"default", &c.Cooldown.Default}, bound{"max", &c.Cooldown.Max})
+		}},
 		{"balance_pause", d.duration(&c.BalancePause)},
 		{"on_disconnect", d.oneOf(&c.OnDisconnect, DisconnectCancel, DisconnectDrain)},
 		{"delivery", d.oneOf(&c.Delivery, DeliveryStream, DeliveryAtomic)},
@@ -126,6 +133,24 @@ func (d *decoder) breaker(b *Breaker) []field {
 		{"open_max", d.duration(&b.OpenMax)},
 		{"probes", d.integer(&b.Probes, 1, 100)},
 		{"successes", d.integer(&b.Successes, 1, 10000)},
+	}
+}
+
+// bound is one of two durations that limit each other.
+type bound struct {
+	key   string
+	value *time.Duration
+}
+
+// follow lets the default of one bound give way to the other one where only that
+// stands in the file: `cooldown: {max: 2s}` says enough, and the default of 5 s
+// is nobody's contradiction. Two that are both written are left to Validate.
+func follow(n *node, low, high bound) {
+	switch below, above := n.has(low.key), n.has(high.key); {
+	case above && !below:
+		*low.value = min(*low.value, *high.value)
+	case below && !above:
+		*high.value = max(*low.value, *high.value)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -45,6 +46,11 @@ type entry struct {
 	key   string
 	line  int
 	value *node
+}
+
+// has tells whether a mapping has a value for the key; null is none.
+func (n *node) has(key string) bool {
+	return slices.ContainsFunc(n.entries, func(e entry) bool { return e.key == key && e.value.kind != null })
 }
 
 // readTree parses the text of one document. A nil node is an empty file.

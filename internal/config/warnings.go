@@ -6,9 +6,13 @@ import (
 	"net/url"
 )
 
+// shortToken: fewer characters can be guessed by trying.
+const shortToken = 8
+
 // Warnings are remarks on a valid configuration: it runs, but hardly as meant.
 func (c *Config) Warnings() []Problem {
 	k := &checker{}
+	k.want(len(c.Admin.Token.Reveal()) >= shortToken, "admin.token", "has fewer than %d characters: whoever reaches %s can guess it", shortToken, c.Admin.Listen)
 	k.want(len(c.Channels) > 0, "channels", "the list is empty: nothing can be served")
 	k.want(len(c.Models) > 0, "models", "the list is empty: nothing can be served")
 	k.want(c.Alerts.Webhook.Empty() || !c.Alerts.Secret.Empty(), "alerts.secret", "is empty: deliveries are not signed, and the receiver cannot tell who sent them")

@@ -23,11 +23,14 @@ import (
 )
 
 const (
-	// settle is how long changes gather before they are written: a kill -9 may
-	// forget so much of what the gateway found out itself. What operators
-	// order is saved at once.
-	settle = time.Second
-	last   = 5 * time.Second // for the write at the end of Run
+	// A change is written as soon as it is known, so that a kill -9 forgets next
+	// to nothing. Where channels flap all the time, burst changes are written so
+	// and then one every spacing, with all that came meanwhile. What operators
+	// order is saved before they have their answer.
+	spacing = 250 * time.Millisecond
+	burst   = 8
+	again   = time.Second     // between attempts that failed
+	last    = 5 * time.Second // for the write at the end of Run
 )
 
 const (
@@ -106,13 +109,15 @@ func (k *Keeper) Save(ctx context.Context) error {
 	return nil
 }
 
-// Run saves what changed, a second after it did, until ctx ends; then once
+// Run saves what changed, at once or a little later, until ctx ends; then once
 // more. It returns nil.
 func (k *Keeper) Run(ctx context.Context) error {
-	for k.wait(ctx) {
+	pace := pace{}
+	for k.wait(ctx, &pace) {
 		if err := k.Save(ctx); err != nil && ctx.Err() == nil {
 			k.log.Warn("health is not saved yet", "error", err)
 			k.Changed()
+			pace.rest(time.Now())
 		}
 	}
 	end, done := context.WithTimeout(context.WithoutCancel(ctx), last)
@@ -123,14 +128,14 @@ func (k *Keeper) Run(ctx context.Context) error {
 	return nil
 }
 
-// wait waits for a change and a second more; false when ctx ended.
-func (k *Keeper) wait(ctx context.Context) bool {
+// wait waits for a change, and until it may be written; false when ctx ended.
+func (k *Keeper) wait(ctx context.Context, p *pace) bool {
 	select {
 	case <-ctx.Done():
 		return false
 	case <-k.changed:
 	}
-	t := time.NewTimer(settle)
+	t := time.NewTimer(p.next(time.Now()))
 	defer t.Stop()
 	select {
 	case <-ctx.Done():
@@ -139,3 +144,19 @@ func (k *Keeper) wait(ctx context.Context) bool {
 		return true
 	}
 }
+
+// pace spaces writes: burst of them at once, one every spacing in the long run.
+type pace struct{ due time.Time }
+
+// next is how long the next write waits from now on.
+func (p *pace) next(now time.Time) time.Duration {
+	if now.After(p.due) {
+		p.due = now
+	}
+	wait := max(0, p.due.Sub(now)-(burst-1)*spacing)
+	p.due = p.due.Add(spacing)
+	return wait
+}
+
+// rest lets the next write wait for again: the database is away.
+func (p *pace) rest(now time.Time) { p.due = now.Add(again + (burst-1)*spacing) }
