@@ -66,7 +66,9 @@ func (s *sink) Begin(contentType string, failed *fault.Error) {
 
 func (s *sink) Event(ev protocol.Event) error {
 	if len(ev.Raw) >= gather {
-		s.write()
+		if len(*s.buf) > 0 {
+			_ = s.Flush() // else the two would be cut where the server's buffer ends
+		}
 		s.send(ev.Raw)
 		return s.err
 	}
