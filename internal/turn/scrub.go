@@ -3,6 +3,7 @@ package turn
 import (
 	"bytes"
 	"net/url"
+	"slices"
 	"strings"
 
 	"rubicon/internal/config"
@@ -52,14 +53,9 @@ const scrubDepth = 6
 // object which does. What the model wrote stands in none of them.
 var wordy = [...]string{"message", "Message", "error", "errors", "response", "detail", "msg"}
 
-func isWordy(key []byte) bool {
-	for _, w := range wordy {
-		if string(key) == w {
-			return true
-		}
-	}
-	return false
-}
+// choices is where Chat Completions has what the model wrote; a failure in one
+// of them stands in its "error" alone.
+const choices, choiceError = "choices", "error"
 
 // scrubWords rewrites the words of a failure, which may be a text, an object
 // with wordy members, or a list of either; nil when nothing had to change.
@@ -74,21 +70,44 @@ func scrubWords(raw []byte, depth int, literals []string) []byte {
 			return jsonscan.AppendString(nil, clean)
 		}
 	case jsonscan.KindObject:
-		return scrubMembers(raw, depth, literals)
+		return scrubMembers(raw, func(key string, v []byte) []byte {
+			switch {
+			case slices.Contains(wordy[:], key):
+				return scrubWords(v, depth-1, literals)
+			case key == choices:
+				return scrubChoices(v, depth-1, literals)
+			}
+			return nil
+		})
 	case jsonscan.KindArray:
-		return scrubElements(raw, depth, literals)
+		return scrubElements(raw, func(v []byte) []byte { return scrubWords(v, depth-1, literals) })
 	}
 	return nil
 }
 
-func scrubMembers(obj []byte, depth int, literals []string) []byte {
+func scrubChoices(list []byte, depth int, literals []string) []byte {
+	if jsonscan.KindOf(list) != jsonscan.KindArray {
+		return nil
+	}
+	return scrubElements(list, func(choice []byte) []byte {
+		if jsonscan.KindOf(choice) != jsonscan.KindObject {
+			return nil
+		}
+		return scrubMembers(choice, func(key string, v []byte) []byte {
+			if key != choiceError {
+				return nil
+			}
+			return scrubWords(v, depth-1, literals)
+		})
+	})
+}
+
+// scrubMembers rewrites the members of an object for which scrub has something.
+func scrubMembers(obj []byte, scrub func(key string, v []byte) []byte) []byte {
 	var edits []jsonscan.Edit
 	m := jsonscan.Object(obj)
 	for m.Next() {
-		if !isWordy(m.Key()) {
-			continue
-		}
-		if clean := scrubWords(m.Value(), depth-1, literals); clean != nil {
+		if clean := scrub(string(m.Key()), m.Value()); clean != nil {
 			edits = append(edits, jsonscan.Edit{Key: string(m.Key()), Value: clean})
 		}
 	}
@@ -102,14 +121,14 @@ func scrubMembers(obj []byte, depth int, literals []string) []byte {
 	return out
 }
 
-func scrubElements(list []byte, depth int, literals []string) []byte {
+func scrubElements(list []byte, scrub func([]byte) []byte) []byte {
 	out, changed := []byte{'['}, false
 	el := jsonscan.Array(list)
 	for el.Next() {
 		if len(out) > 1 {
 			out = append(out, ',')
 		}
-		clean := scrubWords(el.Value(), depth-1, literals)
+		clean := scrub(el.Value())
 		if clean == nil {
 			out = append(out, el.Value()...)
 			continue

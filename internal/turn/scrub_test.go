@@ -14,6 +14,8 @@ func TestScrubWords(t *testing.T) {
 		{"both ways", `{"message":"vllm","error":{"message":"vllm"}}`, `{"message":"…","error":{"message":"…"}}`},
 		{"repeated", `{"message":"fine","message":"vllm"}`, `{"message":"…","message":"…"}`},
 		{"nothing to take out", `{"error":{"message":"fine"},"items":["vllm"]}`, ""},
+		{"in a choice", `{"choices":[{"message":{"content":"vllm"},"text":"vllm","error":{"message":"at vllm"}},7]}`, `{"choices":[{"message":{"content":"vllm"},"text":"vllm","error":{"message":"at …"}},7]}`},
+		{"choices that are none", `{"choices":{"error":"vllm"}}`, ""},
 		{"no words", `[1,true,null]`, ""},
 		{"too deep to be words", `{"error":{"error":{"error":{"error":{"error":{"error":"vllm"}}}}}}`, ""},
 	} {
