@@ -44,6 +44,9 @@ func (c *auditCmd) Run(ctx context.Context, sh *shell) error {
 	if c.Target == "" {
 		return usagef("name the gateway with --target URL; `rubicon audit --setup generic` tells how to configure it")
 	}
+	if err := o.Check(); err != nil {
+		return usagef("%v; see `rubicon audit --help`", err)
+	}
 	if !c.JSON && !c.Markdown {
 		fmt.Fprintf(sh.out, "%s\n\n%s\n", clean((&audit.Report{Suite: o.Suite, Surface: o.Surface, Target: o.Target, Fast: o.Fast}).Title()), audit.Head())
 		o.Each = func(r audit.Result) { fmt.Fprintln(sh.out, r.Line()) }

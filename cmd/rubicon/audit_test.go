@@ -109,7 +109,8 @@ func TestAudit(t *testing.T) {
 			t.Errorf("the key shows: %+v", o)
 		}
 	}
-	a.audit(t, "--case", "nonsense").oneLine(t, exitFailed, `has no case "nonsense"`)
+	a.audit(t, "--case", "nonsense").oneLine(t, exitUsage, `has no case "nonsense"`)
+	cli(t, nil, "audit", "--target", "127.0.0.1:8080").oneLine(t, exitUsage, "the target must be a URL")
 }
 
 // Both suites over real sockets, at a tenth of the waits.

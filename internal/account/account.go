@@ -9,6 +9,7 @@ package account
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
@@ -25,6 +26,7 @@ var (
 	ErrSuspended  = errors.New("the customer is suspended")
 	ErrNotFound   = errors.New("no such customer or key")
 	ErrInvalid    = errors.New("invalid customer or key")
+	ErrCursor     = fmt.Errorf("%w: not a cursor of this list", ErrInvalid)
 )
 
 // Customer is who pays.
@@ -94,6 +96,28 @@ type KeyPatch struct {
 	Budget      *Budget    `json:"budget"`
 	ExpiresAt   *time.Time `json:"expires_at"`
 	Revoked     *bool      `json:"revoked"` // a revoked key stays revoked
+}
+
+// Null removes the limit of that name, as null does in a merge patch. What is no
+// limit stays.
+func (p *KeyPatch) Null(name string) {
+	var zero int64
+	switch name {
+	case "models":
+		p.Models = &[]string{}
+	case "rpm":
+		p.RPM = &zero
+	case "tpm":
+		p.TPM = &zero
+	case "concurrency":
+		p.Concurrency = &zero
+	case "delivery":
+		p.Delivery = new(string)
+	case "budget":
+		p.Budget = &Budget{}
+	case "expires_at":
+		p.ExpiresAt = &time.Time{}
+	}
 }
 
 // Principal is who a request acts for. It is shared between requests: do not

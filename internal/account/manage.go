@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"rubicon/internal/store"
@@ -37,6 +38,9 @@ func (a *Accounts) Customers(ctx context.Context, cursor string, limit int) (lis
 		limit = defaultLimit
 	}
 	limit = min(limit, maxLimit)
+	if cursor != "" && !strings.HasPrefix(cursor, "cus_") {
+		return nil, "", ErrCursor
+	}
 	err = a.db.Read(ctx, func(q *store.Query) (err error) {
 		list, err = customers(q, selectCustomers, cursor, limit+1)
 		return err

@@ -13,7 +13,8 @@ import (
 )
 
 // decode reads one JSON object strictly: known names only, in exact case, each
-// once, nothing behind it. null counts as absent. Each member is decoded for
+// once, nothing behind it. null counts as absent, unless the type says what it
+// means. Each member is decoded for
 // itself, so that a refusal can name it.
 func decode[B any](body []byte, into *B) error {
 	if !jsonscan.Valid(body) {
@@ -32,6 +33,9 @@ func decode[B any](body []byte, into *B) error {
 		}
 		seen[name] = true
 		if jsonscan.KindOf(members.Value()) == jsonscan.KindNull {
+			if n, ok := any(into).(nullable); ok {
+				n.Null(name)
+			}
 			continue
 		}
 		if err := decodeMember(name, members.Value(), into); err != nil {
@@ -43,6 +47,9 @@ func decode[B any](body []byte, into *B) error {
 	}
 	return nil
 }
+
+// nullable is a body in which null has a meaning.
+type nullable interface{ Null(name string) }
 
 func decodeMember(name string, value []byte, into any) error {
 	one := append(jsonscan.AppendString([]byte{'{'}, name), ':')

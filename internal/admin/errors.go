@@ -30,11 +30,11 @@ func refusals() []struct {
 		{journal.ErrNotFound, notFound},
 		{versions.ErrNotFound, notFound},
 		{ErrUnknown, notFound},
+		{account.ErrCursor, noCursor},
+		{ledger.ErrCursor, noCursor},
+		{journal.ErrCursor, noCursor},
 		{account.ErrInvalid, invalid},
 		{ledger.ErrInvalid, invalid},
-		{journal.ErrCursor, func(error) *fault.Error {
-			return fault.New(fault.InvalidRequest, "cursor must be the next of an earlier page.").WithParam("cursor")
-		}},
 		{money.ErrOverflow, invalid},
 		{ErrInvalid, invalid},
 		{ledger.ErrIdempotencyConflict, func(err error) *fault.Error {
@@ -64,6 +64,10 @@ func asFault(err error) *fault.Error {
 func notFound(err error) *fault.Error { return fault.New(fault.NotFound, sentence(err)) }
 
 func invalid(err error) *fault.Error { return fault.New(fault.InvalidRequest, sentence(err)) }
+
+func noCursor(error) *fault.Error {
+	return fault.New(fault.InvalidRequest, "cursor must be the next of an earlier page.").WithParam("cursor")
+}
 
 // uncertain must not be repeated blindly: without an idempotency key it may be
 // done twice.

@@ -53,6 +53,10 @@ func TestCustomersAndKeys(t *testing.T) {
 	if patched.RPM != 0 || patched.Name != "new" || patched.Delivery != "atomic" {
 		t.Errorf("patched: %+v", patched)
 	}
+	patched = get[account.Key](b, 200, "PATCH", "/admin/v1/keys/"+made.ID, `{"budget":null,"expires_at":null,"models":null,"delivery":null,"name":null}`)
+	if patched.Budget != nil || patched.ExpiresAt != nil || len(patched.Models) != 0 || patched.Delivery != "" || patched.Name != "new" {
+		t.Errorf("null removes a limit and nothing else: %+v", patched)
+	}
 	for range 2 { // the second time changes nothing
 		if gone := get[account.Key](b, 200, "DELETE", "/admin/v1/keys/"+made.ID, ""); !gone.Revoked {
 			t.Errorf("revoked: %+v", gone)
@@ -60,6 +64,16 @@ func TestCustomersAndKeys(t *testing.T) {
 	}
 	if strings.Contains(b.log.String(), made.Key) {
 		t.Error("the log holds the secret")
+	}
+}
+
+// What is no page's next is refused, and not taken for the first page.
+func TestForeignCursors(t *testing.T) {
+	b := newBench(t)
+	for _, list := range []string{"customers", "ledger/transactions", "requests"} {
+		if w := b.do("GET", "/admin/v1/"+list+"?cursor=zzz", ""); w.Code != 400 || !strings.Contains(w.Body.String(), `"param":"cursor"`) {
+			t.Errorf("%s: %d %s", list, w.Code, w.Body)
+		}
 	}
 }
 

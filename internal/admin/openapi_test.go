@@ -2,8 +2,12 @@ package admin
 
 import (
 	"encoding/json"
+	"reflect"
+	"regexp"
 	"strings"
 	"testing"
+
+	"rubicon/internal/money"
 )
 
 func TestOpenAPIListsEveryRoute(t *testing.T) {
@@ -42,6 +46,21 @@ func TestOpenAPIListsEveryRoute(t *testing.T) {
 	for _, want := range []string{`"expires_at":{"anyOf":[{"format":"date-time","type":"string"},{"type":"null"}]}`, `"required":["name"]`, `"models"`} {
 		if !strings.Contains(string(key), want) {
 			t.Errorf("KeySpec lacks %s: %s", want, key)
+		}
+	}
+}
+
+// Every amount that the API takes or gives is one by the document.
+func TestAmountsMatchTheirSchema(t *testing.T) {
+	pattern := regexp.MustCompile(newSchemas().of(reflect.TypeFor[money.Nano]())["pattern"].(string))
+	for _, amount := range []string{"10.00", "10", "-1.5", money.Nano(-350_000).String()} {
+		if _, err := money.Parse(amount); err != nil || !pattern.MatchString(amount) {
+			t.Errorf("%s: %v, %s", amount, err, pattern)
+		}
+	}
+	for _, amount := range []string{"", "1.", ".5", "1e3", "1.0000000001"} {
+		if _, err := money.Parse(amount); err == nil || pattern.MatchString(amount) {
+			t.Errorf("%s is an amount", amount)
 		}
 	}
 }

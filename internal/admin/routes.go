@@ -73,7 +73,7 @@ func routes() []route {
 
 		{"POST", customer + "/keys", "Create a key. Its secret is shown this once.", nil, 201, change(createKey)},
 		{"GET", customer + "/keys", "List a customer's keys, revoked ones too.", nil, 0, read(listKeys)},
-		{"PATCH", key, "Change a key. A zero value removes a limit.", nil, 0, change(patchKey)},
+		{"PATCH", key, "Change a key. null or a zero value removes a limit.", nil, 0, change(patchKey)},
 		{"DELETE", key, "Revoke a key for good.", nil, 0, read(revokeKey)},
 
 		{"POST", customer + "/credits", "Give credit. The same idempotency-key gives the same transaction again.", nil, 201, change(giveCredit)},

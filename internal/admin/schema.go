@@ -83,7 +83,7 @@ func (s *schemas) of(t reflect.Type) map[string]any {
 	case reflect.TypeFor[time.Time]():
 		return map[string]any{"type": "string", "format": "date-time"}
 	case reflect.TypeFor[money.Nano]():
-		return map[string]any{"type": "string", "pattern": `^-?[0-9]+\.[0-9]{9}$`, "description": "USD, 9 places."}
+		return map[string]any{"type": "string", "pattern": `^-?[0-9]+(\.[0-9]{1,9})?$`, "description": "USD. Answers have all 9 places."}
 	case reflect.TypeFor[money.Factor]():
 		return map[string]any{"type": "string", "description": "A factor such as 0.5."}
 	case reflect.TypeFor[json.RawMessage]():

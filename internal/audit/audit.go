@@ -110,6 +110,15 @@ func (o Options) withDefaults() (Options, error) {
 	return o, o.check()
 }
 
+// Check says what is wrong with the options, before anything is played.
+func (o Options) Check() error {
+	o, err := o.withDefaults()
+	if err == nil {
+		_, err = o.scenes()
+	}
+	return err
+}
+
 func (o Options) check() error {
 	switch o.Suite {
 	case Faults, Contract:

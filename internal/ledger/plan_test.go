@@ -20,10 +20,10 @@ func TestQueriesUseTheirIndexes(t *testing.T) {
 		"of a request":            {Filter{RequestID: "r"}, []string{"one_hold", "one_resolution", "one_cost", "adjusts_by_request", "reversals_by_request"}},
 		"the settle of a request": {Filter{RequestID: "r", Kind: KindSettle}, []string{"one_resolution"}},
 		"of a customer":           {Filter{Customer: "c"}, []string{"transactions_by_customer (customer=?)"}},
-		"of a customer, page 2":   {Filter{Customer: "c", Cursor: "x"}, []string{"transactions_by_customer (customer=? AND id<?)"}},
-		"all, page 2":             {Filter{Cursor: "x"}, []string{"PRIMARY KEY (id<?)"}},
+		"of a customer, page 2":   {Filter{Customer: "c", Cursor: "tx_1"}, []string{"transactions_by_customer (customer=? AND id<?)"}},
+		"all, page 2":             {Filter{Cursor: "tx_1"}, []string{"PRIMARY KEY (id<?)"}},
 		"top-ups":                 {Filter{Kind: KindTopUp}, []string{"rare_topup"}},
-		"adjustments":             {Filter{Kind: KindAdjust, Cursor: "x"}, []string{"rare_adjust (id<?)"}},
+		"adjustments":             {Filter{Kind: KindAdjust, Cursor: "tx_1"}, []string{"rare_adjust (id<?)"}},
 		"reversals":               {Filter{Kind: KindReverse}, []string{"rare_reverse"}},
 	} {
 		where, _, err := c.filter.where()

@@ -91,6 +91,9 @@ func (f Filter) where() (string, []any, error) {
 		return "", nil, fmt.Errorf("%w: no kind %q", ErrInvalid, f.Kind)
 	}
 	if f.Cursor != "" {
+		if !strings.HasPrefix(f.Cursor, "tx_") {
+			return "", nil, ErrCursor
+		}
 		terms, args = append(terms, "id < ?"), append(args, f.Cursor)
 	}
 	return strings.Join(terms, " AND "), args, nil

@@ -58,6 +58,7 @@ func (e *Insufficient) Error() string {
 // What the ledger refuses. All of them are refusals before anything is written.
 var (
 	ErrInvalid             = errors.New("invalid ledger entry")
+	ErrCursor              = fmt.Errorf("%w: not a cursor of this list", ErrInvalid)
 	ErrNoHold              = errors.New("the request has no charge hold")
 	ErrResolved            = errors.New("the charge hold is settled or released already")
 	ErrNotFound            = errors.New("no such transaction")
