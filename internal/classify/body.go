@@ -12,8 +12,11 @@ import (
 // under "error", a string or a list there, a list of such objects, or the
 // fields at the top. ok is false when nothing of an error can be found in it.
 func Body(body []byte) (info protocol.FailureInfo, ok bool) {
-	return readBody(body, 3)
+	return readBody(body, maxNesting)
 }
+
+// maxNesting is how deep an error may stand in its body.
+const maxNesting = 3
 
 func readBody(body []byte, depth int) (info protocol.FailureInfo, ok bool) {
 	switch jsonscan.KindOf(body) {
@@ -41,7 +44,8 @@ func readBody(body []byte, depth int) (info protocol.FailureInfo, ok bool) {
 	if info.Message == "" {
 		info.Message = detail(jsonscan.Get(body, "detail"))
 	}
-	return info, info.Message != "" || info.Code != ""
+	// A type alone says something only inside an error: any object may have one.
+	return info, info.Message != "" || info.Code != "" || info.Type != "" && depth < maxNesting
 }
 
 // beside fills in a code that stands beside an error that is only a text, as

@@ -8,6 +8,7 @@ import (
 	"rubicon/internal/fault"
 	"rubicon/internal/price"
 	"rubicon/internal/protocol"
+	"rubicon/internal/protocol/chat"
 )
 
 func broken() *fault.Error { return fault.New(fault.UpstreamStreamError, "") }
