@@ -26,6 +26,22 @@ func TestHealthy(t *testing.T) {
 	}
 }
 
+// What upstream refused without a key has no name to enable: resuming the channel
+// puts it right, and nothing else of a channel that is disabled.
+func TestResumeOfAKeylessChannel(t *testing.T) {
+	b := newBench(t)
+	b.fail(Route{Channel: "k", UpstreamModel: "m"}, classify.Auth)
+	b.fail(route("a", "k1"), classify.Auth)
+	b.state("k", StateNoCredential, false)
+	for _, channel := range []string{"k", "a"} {
+		if err := b.r.Resume(channel, "fixed", "ann"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b.state("k", StateClosed, true)
+	b.credential("a", "k1", CredentialDisabled, false)
+}
+
 func TestUnknownChannelIsNotJudged(t *testing.T) {
 	b := newBench(t)
 	gone := &config.Channel{Name: "gone", Credentials: []config.Credential{key("k1")}}

@@ -29,14 +29,18 @@ func (r *Registry) Pause(channel, reason, actor string) error {
 }
 
 // Resume ends a pause by an operator and the balance pauses of the channel's
-// credentials; disabled ones stay disabled. The error is *Unknown.
+// credentials; disabled ones stay disabled, but for the nameless one of a keyless
+// channel, which an operator has no other way to put right. The error is *Unknown.
 func (r *Registry) Resume(channel, reason, actor string) error {
 	now := r.now()
 	return r.order(channel, func(c *channelAt) {
 		was := c.paused != nil || c.allPaused()
 		c.paused = nil
 		for _, k := range c.credentials {
-			if k.unpause() {
+			switch {
+			case k.name == "" && k.off != nil:
+				c.enable(k, reasonOr(reason), actor)
+			case k.unpause():
 				k.generation++
 				c.say(Event{Kind: CredentialResumed, Credential: k.name, Reason: reasonOr(reason), Actor: actor})
 			}

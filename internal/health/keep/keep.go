@@ -1,5 +1,5 @@
-// Package keep stores health over restarts: the registry's snapshot with the
-// operators' orders, as one row of the database.
+// Package keep stores health over restarts: the registry's snapshot, what
+// operators ordered so far included, as one row of the database.
 //
 // It is not for deciding what of a snapshot still holds; Registry.Import does.
 //
@@ -25,8 +25,7 @@ import (
 const (
 	// A change is written as soon as it is known, so that a kill -9 forgets next
 	// to nothing. Where channels flap all the time, burst changes are written so
-	// and then one every spacing, with all that came meanwhile. What operators
-	// order is saved before they have their answer.
+	// and then one every spacing, with all that came meanwhile.
 	spacing = 250 * time.Millisecond
 	burst   = 8
 	again   = time.Second     // between attempts that failed
@@ -34,9 +33,10 @@ const (
 )
 
 const (
-	upsert  = "INSERT INTO health (node, at, body) VALUES (?, ?, ?) ON CONFLICT (node) DO UPDATE SET at = excluded.at, body = excluded.body"
-	read    = "SELECT body FROM health WHERE node = ?"
-	readAny = "SELECT body FROM health ORDER BY at DESC LIMIT 1"
+	upsert = `INSERT INTO health (node, at, body, orders) VALUES (?, ?, ?, ?)
+		ON CONFLICT (node) DO UPDATE SET at = excluded.at, body = excluded.body, orders = excluded.orders`
+	read    = "SELECT body, orders FROM health WHERE node = ?"
+	readAny = "SELECT body, orders FROM health ORDER BY at DESC LIMIT 1"
 )
 
 // Keeper keeps the health of one node.
@@ -44,42 +44,44 @@ type Keeper struct {
 	db      *store.DB
 	health  *health.Registry
 	node    string
+	orders  func() int64 // the last order that the registry knows of
 	log     *slog.Logger
 	changed chan struct{}
 	saving  sync.Mutex // snapshots are taken and written one at a time
 }
 
 // New makes a Keeper. Run must be called for changes to be written.
-func New(db *store.DB, r *health.Registry, node string, log *slog.Logger) *Keeper {
-	return &Keeper{db: db, health: r, node: node, log: log, changed: make(chan struct{}, 1)}
+func New(db *store.DB, r *health.Registry, node string, orders func() int64, log *slog.Logger) *Keeper {
+	return &Keeper{db: db, health: r, node: node, orders: orders, log: log, changed: make(chan struct{}, 1)}
 }
 
 // Load hands the registry what the last run kept, or else what another node
 // kept last: a new node may well be an old one under a new name. Configure comes
 // before it. A snapshot that cannot be read is an error of the database; one of
-// which nothing makes sense any more is forgotten.
-func (k *Keeper) Load(ctx context.Context) error {
+// which nothing makes sense any more is forgotten. It gives the last order that
+// the snapshot knows of.
+func (k *Keeper) Load(ctx context.Context) (orders int64, err error) {
 	var body string
-	err := k.db.Read(ctx, func(q *store.Query) error {
-		err := q.QueryRow(read, []any{k.node}, &body)
+	err = k.db.Read(ctx, func(q *store.Query) error {
+		err := q.QueryRow(read, []any{k.node}, &body, &orders)
 		if errors.Is(err, sql.ErrNoRows) {
-			err = q.QueryRow(readAny, nil, &body)
+			err = q.QueryRow(readAny, nil, &body, &orders)
 		}
 		return err
 	})
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
-		return nil
+		return 0, nil
 	case err != nil:
-		return fmt.Errorf("reading the health of the last run: %w", err)
+		return 0, fmt.Errorf("reading the health of the last run: %w", err)
 	}
 	var s health.Snapshot
 	if err := json.Unmarshal([]byte(body), &s); err != nil {
 		k.log.Warn("the health of the last run is not readable; starting anew", "error", err)
-		return nil
+		return 0, nil
 	}
 	k.health.Import(s, time.Now())
-	return nil
+	return orders, nil
 }
 
 // Changed notes that there is something to save.
@@ -94,13 +96,16 @@ func (k *Keeper) Changed() {
 func (k *Keeper) Save(ctx context.Context) error {
 	k.saving.Lock()
 	defer k.saving.Unlock()
+	// Before the snapshot: what it knows already may come again, in the same
+	// sequence; what it does not know must not be missed.
+	orders := k.orders()
 	s := k.health.Export()
 	body, err := json.Marshal(s)
 	if err != nil {
 		return fmt.Errorf("encoding health: %w", err)
 	}
 	err = k.db.Write(ctx, func(tx *store.Tx) error {
-		_, err := tx.Exec(upsert, k.node, s.At.UnixMilli(), string(body))
+		_, err := tx.Exec(upsert, k.node, s.At.UnixMilli(), string(body), orders)
 		return err
 	})
 	if err != nil {

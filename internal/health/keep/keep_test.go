@@ -41,9 +41,9 @@ func start(t *testing.T, db *store.DB, log *slog.Logger) *node {
 	t.Helper()
 	n := &node{}
 	n.r = health.New(health.Options{Notify: func(health.Event) { n.k.Changed() }})
-	n.k = New(db, n.r, "local", log)
+	n.k = New(db, n.r, "local", func() int64 { return 7 }, log)
 	n.r.Configure(configuration())
-	if err := n.k.Load(t.Context()); err != nil {
+	if _, err := n.k.Load(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
