@@ -27,13 +27,37 @@ func ParseEmbeddings(b []byte) (protocol.Request, *fault.Error) {
 	if m.True("stream") {
 		return protocol.Request{}, fault.New(fault.UnsupportedParameter, "Embeddings are not streamed.").WithParam("stream")
 	}
-	return protocol.Request{
+	r := protocol.Request{
 		Model:       m.Text("model"),
 		Store:       protocol.StoreFalse,
 		Choices:     1,
 		Tier:        m.Text("service_tier"),
 		BilledBytes: int64(len(b)),
-	}, nil
+	}
+	readInputs(&r, m.Raw("input"), maxNesting)
+	return r, nil
+}
+
+// readInputs finds the images that some models embed: data URLs, by themselves
+// or in parts of their own.
+func readInputs(r *protocol.Request, raw []byte, depth int) {
+	switch jsonscan.KindOf(raw) {
+	case jsonscan.KindString:
+		if n := dataURLBytes(raw); n > 0 {
+			r.BilledBytes -= n
+			r.Attachments++
+		}
+	case jsonscan.KindArray, jsonscan.KindObject:
+		if depth == 0 {
+			return
+		}
+		for el := jsonscan.Array(raw); el.Next(); {
+			readInputs(r, el.Value(), depth-1)
+		}
+		for m := jsonscan.Object(raw); m.Next(); {
+			readInputs(r, m.Value(), depth-1)
+		}
+	}
 }
 
 // UpstreamEmbeddings gives the body that travels up: the upstream model apart,

@@ -143,6 +143,12 @@ func TestEmbeddingsRequest(t *testing.T) {
 			t.Errorf("%s: %v %s", body, bad, d)
 		}
 	}
+	for _, body := range []string{`{"model":"m","input":["data:x,0123456789","x"]}`, `{"model":"m","input":[{"type":"image_url","image_url":{"url":"data:x,0123456789"}}]}`} {
+		got, bad := p.ParseRequest([]byte(body))
+		if bad != nil || got.Attachments != 1 || got.BilledBytes != int64(len(body)-len("data:x,0123456789")) {
+			t.Errorf("%s: %v %+v", body, bad, got)
+		}
+	}
 	for _, c := range []struct{ body, code, param string }{
 		{`{"model":"m"}`, "invalid_request", "input"},
 		{`{"input":"x"}`, "invalid_request", "model"},
