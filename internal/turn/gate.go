@@ -44,6 +44,7 @@ type gate struct {
 	hold        time.Duration
 	start       time.Time // of the first held event of the request, heartbeats apart
 	expired     bool
+	tied        bool // the deadline came with the attempt's first-output deadline
 	frozen      bool // a decision is being made: the deadline only takes note
 	timer       *time.Timer
 	firstOutput time.Time // deadline of the attempt's first output; zero: none
@@ -131,6 +132,7 @@ func (g *gate) expire() {
 		return
 	}
 	if !g.firstOutput.IsZero() && !time.Now().Before(g.firstOutput) {
+		g.tied = true // this attempt ends; another one's events are late
 		return
 	}
 	g.expired = true
@@ -171,6 +173,7 @@ func (g *gate) discard() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.frozen = false
+	g.expired = g.expired || g.tied
 	g.forget()
 }
 

@@ -6,6 +6,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"rubicon/internal/config"
 	"rubicon/internal/fault"
 	"rubicon/internal/protocol"
 	"rubicon/internal/replay"
@@ -45,6 +46,36 @@ func TestDeadlineDuringTheDecision(t *testing.T) {
 		if err := g.take(protocol.Event{Class: protocol.Lifecycle, Type: "second", Raw: []byte("y")}); err != nil {
 			t.Fatal(err)
 		}
+		if got := strings.Join(p.said, " "); got != "begin second" {
+			t.Errorf("the client saw %q", got)
+		}
+		g.close()
+	})
+}
+
+// TestDeadlineAtATie: the first-output deadline of an attempt wins, but the hold
+// is over for the attempt that takes its place.
+func TestDeadlineAtATie(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := &paper{}
+		g := newGate(p, func(error, bool) bool { return false })
+		g.hold, g.limit = 10*time.Second, 1<<20
+		g.begin(time.Now(), config.Timers{FirstOutput: 10 * time.Second})
+		lifecycle := func(name string) {
+			if err := g.take(protocol.Event{Class: protocol.Lifecycle, Type: name, Raw: []byte("x")}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		lifecycle("first")
+		time.Sleep(10 * time.Second)
+		synctest.Wait()
+		lifecycle("still the first attempt's")
+		if handed, _ := g.state(); handed != replay.Nothing {
+			t.Fatalf("handed %v: %v", handed, p.said)
+		}
+		g.discard()
+		g.begin(time.Now(), config.Timers{FirstOutput: 10 * time.Second})
+		lifecycle("second")
 		if got := strings.Join(p.said, " "); got != "begin second" {
 			t.Errorf("the client saw %q", got)
 		}
