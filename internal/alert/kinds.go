@@ -39,6 +39,9 @@ var kinds = map[Kind]kind{
 // Known tells whether an event of this kind is an alert.
 func Known(k Kind) bool { _, ok := kinds[k]; return ok }
 
+// Begins tells whether such an alert tells the beginning of something.
+func Begins(k Kind) bool { rule, ok := kinds[k]; return ok && rule.ends == "" }
+
 // endOf is the kind that tells the end of such an alert.
 func endOf(k Kind) (Kind, bool) {
 	for end, rule := range kinds {

@@ -28,6 +28,7 @@ import (
 	"rubicon/internal/fault"
 	"rubicon/internal/health"
 	"rubicon/internal/health/keep"
+	"rubicon/internal/health/orders"
 	"rubicon/internal/httpapi"
 	"rubicon/internal/idempotency"
 	"rubicon/internal/ident"
@@ -80,6 +81,7 @@ type App struct {
 	books    *meter.Books
 	health   *health.Registry
 	keeper   *keep.Keeper
+	orders   *orders.Log
 	alerts   *alert.Book
 	metrics  *telemetry.Metrics
 	upstream *upstream.Client
@@ -94,6 +96,7 @@ type App struct {
 	clientHTTP, adminHTTP *http.Server
 	connections           context.CancelCauseFunc // ends the turns that outlive the grace time
 	draining              atomic.Bool
+	elsewhere             atomic.Bool // the order that is carried out was given to another process
 	ready                 chan struct{}
 }
 
@@ -187,9 +190,9 @@ func (a *App) listen() (err error) {
 	a.connections = cancel
 	a.sockets = a.socketHandler(ids)
 	handler := httpapi.New(httpapi.Deps{Config: a.Config, Engine: a.engine, Accounts: a.accounts, Ledger: a.ledger, Journal: a.journal,
-		States: a.states, DB: a.db, Upstream: a.upstream, Idempotency: a.repeats, IDs: ids, Log: a.log, Ready: a.isReady, Waiting: func() int { n, _ := a.books.Waiting(); return n },
+		States: a.states, DB: a.db, Upstream: a.upstream, Idempotency: a.repeats, IDs: ids, Log: a.log, Ready: a.isReady, Draining: a.draining.Load, Waiting: func() int { n, _ := a.books.Waiting(); return n },
 		Version: func() string { return a.Config().Version() }, Socket: a.sockets}, surfaces())
-	a.clientHTTP = &http.Server{Handler: handler, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
+	a.clientHTTP = &http.Server{Handler: a.underway.count(handler), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
 		BaseContext: func(net.Listener) context.Context { return base }, ConnContext: a.conns.Mark, ErrorLog: slog.NewLogLogger(a.log.Handler(), slog.LevelDebug)}
 	a.serveAdmin()
 	a.adminHTTP = &http.Server{Handler: http.HandlerFunc(a.currentAdmin), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute,
@@ -240,7 +243,7 @@ func (a *App) Run(ctx context.Context) error {
 	}
 	start("progress", func() error { return a.books.Run(background) })
 	start("nodes", func() error { return a.node.Run(background) })
-	start("changes of accounts", func() error { return a.followAccounts(background) })
+	start("what other nodes change", func() error { return a.followOthers(background) })
 	start("alerts", func() error { return a.alerts.Run(background) })
 	start("keeping health", func() error { return a.keeper.Run(background) })
 	start("credential re-checks", func() error { return a.health.RunRechecks(background, a.recheck) })
@@ -282,6 +285,7 @@ func (a *App) shutdown() {
 	ctx, cancel := context.WithTimeout(context.Background(), max(a.Config().Timers.ShutdownGrace, time.Millisecond))
 	defer cancel()
 	socketsEnd := a.drainSockets(ctx)
+	a.drain(ctx, socketsEnd)
 	if err := a.clientHTTP.Shutdown(ctx); err != nil {
 		a.endTurns()
 		last, done := context.WithTimeout(context.Background(), 5*time.Second)

@@ -11,6 +11,7 @@ import (
 	"rubicon/internal/config"
 	"rubicon/internal/health"
 	"rubicon/internal/health/keep"
+	"rubicon/internal/health/orders"
 	"rubicon/internal/ident"
 	"rubicon/internal/upstream"
 )
@@ -36,9 +37,14 @@ func (a *App) openHealth(ctx context.Context, ids *ident.Source) (err error) {
 		return err
 	}
 	a.health = health.New(health.Options{Notify: a.heard})
-	a.keeper = keep.New(a.db, a.health, a.healthName(), a.log)
+	a.orders = orders.New(a.db, a.obey)
+	a.keeper = keep.New(a.db, a.health, a.healthName(), a.orders.Seen, a.log)
 	a.health.Configure(a.Config())
-	if err := a.keeper.Load(ctx); err != nil {
+	ordered, err := a.keeper.Load(ctx)
+	if err == nil {
+		err = a.orders.Begin(ctx, ordered)
+	}
+	if err != nil {
 		return fmt.Errorf("taking over the health of the last run: %w", err)
 	}
 	a.alerts.Settle(a.stillHolds)
@@ -57,7 +63,11 @@ func (a *App) heard(e health.Event) {
 	a.log.Info("health", "event", e.Kind, "channel", e.Channel, "credential", e.Credential, "model", e.UpstreamModel, "reason", e.Reason)
 	a.keeper.Changed()
 	a.metrics.Heard(e)
-	if kind := alert.Kind(e.Kind); alert.Known(kind) {
+	kind := alert.Kind(e.Kind)
+	if e.Actor != "" && a.elsewhere.Load() && alert.Begins(kind) {
+		return // the node that was told tells
+	}
+	if alert.Known(kind) {
 		a.alerts.Raise(alert.Event{Kind: kind, At: e.At, Channel: e.Channel, Credential: e.Credential, Model: e.UpstreamModel,
 			Reason: e.Reason, Actor: e.Actor, Until: e.Until})
 	}

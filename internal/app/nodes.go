@@ -157,12 +157,12 @@ func (a *App) leave() {
 const lastWords = 10 * time.Second
 
 // lookEvery is how often a node looks for changes that others made to
-// customers and keys. They are effective everywhere within a second.
+// customers, keys and channels. They are effective everywhere within a second.
 const lookEvery = 400 * time.Millisecond
 
-// followAccounts makes changes of customers and keys effective that were made
-// on other nodes.
-func (a *App) followAccounts(ctx context.Context) error {
+// followOthers makes changes of customers and keys, and operators' orders about
+// channels, effective that were made on other nodes.
+func (a *App) followOthers(ctx context.Context) error {
 	if !a.db.Shared() {
 		<-ctx.Done()
 		return nil
@@ -176,6 +176,7 @@ func (a *App) followAccounts(ctx context.Context) error {
 		case <-t.C:
 			// While the database is away nobody can change anything either.
 			_ = a.accounts.Refresh(ctx)
+			_ = a.orders.Follow(ctx)
 		}
 	}
 }

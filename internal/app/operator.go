@@ -12,6 +12,7 @@ import (
 	"rubicon/internal/alert"
 	"rubicon/internal/config"
 	"rubicon/internal/health"
+	"rubicon/internal/health/orders"
 	"rubicon/internal/journal"
 	"rubicon/internal/route"
 )
@@ -61,41 +62,61 @@ func moment(t time.Time) *time.Time {
 	return &t
 }
 
-// saveTime bounds how long an operator waits for his change to be durable.
-const saveTime = 10 * time.Second
+// orderTime bounds how long an operator waits for his change to be durable.
+const orderTime = 10 * time.Second
 
-// Override applies an operator's change; it is durable when it returns.
+// Override applies an operator's change, here at once and on the other nodes
+// within a second; it is durable when it returns.
 func (o operator) Override(ctx context.Context, x admin.Override) error {
-	if err := o.order(x); err != nil {
-		var unknown *health.Unknown
-		if errors.As(err, &unknown) {
-			return fmt.Errorf("%w: %w", admin.ErrUnknown, err)
-		}
+	if err := possible(o.Config(), x); err != nil {
 		return err
 	}
 	// Half done is worse than late: whoever asked may have gone.
-	ctx, done := context.WithTimeout(context.WithoutCancel(ctx), saveTime)
+	ctx, done := context.WithTimeout(context.WithoutCancel(ctx), orderTime)
 	defer done()
-	return o.keeper.Save(ctx)
+	return o.orders.Give(ctx, orders.Order{Action: string(x.Action), Channel: x.Channel, Credential: x.Credential,
+		PublicModel: x.PublicModel, Weight: x.Weight, Reason: x.Reason, Actor: x.Actor})
 }
 
-func (o operator) order(x admin.Override) error {
-	switch x.Action {
+// obey carries out an order, given here or elsewhere. What another node's
+// configuration has and this one's has not is not for this one.
+func (a *App) obey(x orders.Order, given bool) {
+	a.elsewhere.Store(!given)
+	defer a.elsewhere.Store(false)
+	var err error
+	switch admin.Action(x.Action) {
 	case admin.ActionPause:
-		return o.health.Pause(x.Channel, x.Reason, x.Actor)
+		err = a.health.Pause(x.Channel, x.Reason, x.Actor)
 	case admin.ActionResume:
-		return o.health.Resume(x.Channel, x.Reason, x.Actor)
+		err = a.health.Resume(x.Channel, x.Reason, x.Actor)
 	case admin.ActionEnable, admin.ActionDisable:
-		return o.health.SetCredential(x.Channel, x.Credential, x.Action == admin.ActionEnable, x.Reason, x.Actor)
+		err = a.health.SetCredential(x.Channel, x.Credential, admin.Action(x.Action) == admin.ActionEnable, x.Reason, x.Actor)
 	case admin.ActionWeight:
-		return o.weigh(x)
+		err = a.health.SetWeight(x.PublicModel, x.Channel, x.Weight)
 	}
-	return fmt.Errorf("%w: %q", admin.ErrInvalid, x.Action)
+	if err != nil {
+		a.log.Debug("an order that is not for this node", "action", x.Action, "channel", x.Channel, "reason", err)
+	}
 }
 
-// weigh sets a weight of a channel that the public model lists.
-func (o operator) weigh(x admin.Override) error {
-	cfg := o.Config()
+// possible tells whether the configuration knows what an order is about.
+func possible(cfg *config.Config, x admin.Override) error {
+	ch := cfg.Channel(x.Channel)
+	switch {
+	case x.Action == admin.ActionWeight:
+		return weighable(cfg, x)
+	case ch == nil:
+		return fmt.Errorf("%w: %w", admin.ErrUnknown, &health.Unknown{Channel: x.Channel})
+	case x.Action != admin.ActionEnable && x.Action != admin.ActionDisable:
+		return nil
+	case !slices.ContainsFunc(ch.Credentials, func(c config.Credential) bool { return c.Name == x.Credential }):
+		return fmt.Errorf("%w: %w", admin.ErrUnknown, &health.Unknown{Channel: x.Channel, Credential: x.Credential})
+	}
+	return nil
+}
+
+// weighable tells whether the public model lists the channel.
+func weighable(cfg *config.Config, x admin.Override) error {
 	m := cfg.Model(x.PublicModel)
 	switch {
 	case m == nil:
@@ -107,7 +128,7 @@ func (o operator) weigh(x admin.Override) error {
 	case x.Weight > config.MaxRank:
 		return fmt.Errorf("%w: the weight is above %d", admin.ErrInvalid, config.MaxRank)
 	}
-	return o.health.SetWeight(x.PublicModel, x.Channel, x.Weight)
+	return nil
 }
 
 // Plan tells what would be chosen now.

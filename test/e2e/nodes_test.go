@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"rubicon/internal/admin"
 	"rubicon/internal/journal"
 	"rubicon/internal/ledger"
 	"rubicon/internal/money"
@@ -123,6 +124,58 @@ func TestKeysOnEveryNode(t *testing.T) {
 		change.do()
 		must(t, time.Second, change.name, func() bool { return status() == change.want })
 	}
+}
+
+// What an operator orders about a channel on one node is effective on the other
+// within a second, is told once, and is known to a node that starts later.
+func TestOrdersOnEveryNode(t *testing.T) {
+	up := sim.New(sim.Options{Scripts: map[string]sim.Script{"up": sim.Play(sim.Answer("Cast.", sim.Tokens(10, 0, 5)))}})
+	store := pgtest.Database(t)
+	list := nodes(t, 2, store, up)
+	stands := func(s *stand.Stand, state string, weight float64) {
+		t.Helper()
+		must(t, time.Second, state, func() bool {
+			return slices.ContainsFunc(s.Channels(), func(c admin.Channel) bool {
+				return c.Channel == "alpha-responses" && c.PublicModel == "r" && c.State == state && c.Weight == weight
+			})
+		})
+	}
+	for _, s := range list {
+		stands(s, "closed", 100)
+	}
+	order := func(s *stand.Stand, what string, in map[string]any) {
+		s.Operate("POST", "/admin/v1/channels/"+what, in, nil)
+	}
+	list[0].Operate("PUT", "/admin/v1/channels/alpha-responses/weight", map[string]any{"public_model": "r", "weight": 7}, nil)
+	order(list[0], "alpha-responses/pause", map[string]any{"reason": "maintenance"})
+	stands(list[0], "paused", 7)
+	stands(list[1], "paused", 7)
+	if r := list[1].Post(list[1].Default, "/v1/responses", apis[0].stream("r")); r.Status != 503 {
+		t.Errorf("the other node: %d %s", r.Status, r.Body)
+	}
+	late := nodes(t, 1, store, up)[0]
+	stands(late, "paused", 7)
+	order(list[1], "alpha-responses/resume", map[string]any{"reason": "done"})
+	stands(list[1], "closed", 7)
+	stands(list[0], "closed", 7)
+	stands(late, "closed", 7)
+	must(t, 5*time.Second, "the alert's end", func() bool {
+		var out struct{ Alerts []admin.Alert }
+		list[0].Operate("GET", "/admin/v1/alerts", nil, &out)
+		begun := 0
+		for _, a := range out.Alerts {
+			if a.State == "firing" {
+				return false
+			}
+			if a.Kind == "channel_paused" {
+				begun++
+			}
+		}
+		if begun != 1 {
+			t.Errorf("the pause was told %d times: %+v", begun, out.Alerts)
+		}
+		return true
+	})
 }
 
 // A node that lives keeps its requests, however long they take.

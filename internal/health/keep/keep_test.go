@@ -165,7 +165,7 @@ func TestNonsenseIsForgotten(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		db := open(t)
 		err := db.Write(t.Context(), func(tx *store.Tx) error {
-			_, err := tx.Exec(upsert, "local", 1, `{"channels": 7}`)
+			_, err := tx.Exec(upsert, "local", 1, `{"channels": 7}`, 0)
 			return err
 		})
 		if err != nil {

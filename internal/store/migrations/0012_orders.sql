@@ -1,0 +1,20 @@
+-- What operators ordered about channels, in order, for every node that serves
+-- from this database. Never deleted: who did what, when and why.
+
+CREATE TABLE channel_orders (
+	number BIGINT NOT NULL PRIMARY KEY,
+	at BIGINT NOT NULL, -- Unix milliseconds
+	node TEXT NOT NULL, -- the process that was told
+	body TEXT NOT NULL -- JSON
+);
+
+-- The last number. Whoever raises it keeps the others waiting until his order
+-- stands, so that nobody sees a later one first.
+CREATE TABLE channel_orders_last (
+	only_row BIGINT NOT NULL PRIMARY KEY CHECK (only_row = 1),
+	number BIGINT NOT NULL
+);
+INSERT INTO channel_orders_last (only_row, number) VALUES (1, 0);
+
+-- The last order that a node's snapshot of its health knows of.
+ALTER TABLE health ADD COLUMN orders BIGINT NOT NULL DEFAULT 0;
