@@ -52,8 +52,7 @@ func (x *exchange) refusal(call *Call, body []byte) *Failed {
 	f := &Failed{Status: status, RequestID: requestID(x.resp.Header), After: retryAfter(x.resp.Header)}
 	body = bytes.TrimSpace(body)
 	if jsonscan.Valid(body) {
-		f.Body = body
-		f.Info, f.JSON = classify.Body(body)
+		f.read(body)
 	}
 	found := classify.Status(call.Channel.Protocol, status, f.Info, call.Rules)
 	f.Failure, f.RateLimit, f.Rule = found.Failure, found.RateLimit, found.Rule
@@ -125,11 +124,19 @@ func (x *exchange) cutOff(body []byte) bool {
 	return untold && len(body) > 0 && body[0] == '{' && body[len(body)-1] != '}'
 }
 
+// read learns what a JSON body says about the failure. One that says nothing of
+// an error, like an answer that nobody asked for, is no error body.
+func (f *Failed) read(body []byte) {
+	if f.Info, f.JSON = classify.Body(body); f.JSON {
+		f.Body = body
+	}
+}
+
 // Refuse classifies a whole answer whose content turned out to be no answer of
 // the protocol: an error body with a good status, or something else.
 func Refuse(call *Call, a *Answer) *Failed {
-	f := &Failed{Status: a.Status, RequestID: a.RequestID, Executed: true, Body: a.Body}
-	f.Info, f.JSON = classify.Body(a.Body)
+	f := &Failed{Status: a.Status, RequestID: a.RequestID, Executed: true}
+	f.read(a.Body)
 	found := classify.Status(call.Channel.Protocol, a.Status, f.Info, call.Rules)
 	f.Failure, f.RateLimit, f.Rule = found.Failure, found.RateLimit, found.Rule
 	f.cause = errors.New("no answer of the protocol")

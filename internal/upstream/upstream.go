@@ -45,7 +45,7 @@ type Failed struct {
 	Rule      string // how it was classified
 	Info      protocol.FailureInfo
 	JSON      bool          // Info was read from a JSON error body
-	Body      []byte        // the error body, where it is JSON
+	Body      []byte        // that error body
 	NotEvent  bool          // a read error because of data that is no event
 	After     time.Duration // upstream's Retry-After; 0 none
 	RequestID string        // upstream's own id of the call
