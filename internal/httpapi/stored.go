@@ -65,7 +65,11 @@ func (a *api) stored(w http.ResponseWriter, r *http.Request, who account.Princip
 	if ch == nil {
 		return false, fault.New(fault.AllChannelsFailed, "The upstream account that holds this response is not configured any more.")
 	}
-	call := &upstream.Call{Channel: ch, Credential: cred, Method: r.Method, Path: "/responses/" + id + sub, Query: withoutKeys(r.URL.RawQuery),
+	method := r.Method
+	if method == http.MethodHead {
+		method = http.MethodGet // the server leaves the body out
+	}
+	call := &upstream.Call{Channel: ch, Credential: cred, Method: method, Path: "/responses/" + url.PathEscape(id) + sub, Query: withoutKeys(r.URL.RawQuery),
 		Header: Upward(r.Header), Timers: a.Config().Timers, MaxEvent: a.Config().Limits.Event}
 	answer, failed := a.Upstream.Do(r.Context(), call)
 	if failed != nil {
