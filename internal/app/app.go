@@ -96,6 +96,7 @@ type App struct {
 	clientHTTP, adminHTTP *http.Server
 	connections           context.CancelCauseFunc // ends the turns that outlive the grace time
 	draining              atomic.Bool
+	underway              underway
 	elsewhere             atomic.Bool // the order that is carried out was given to another process
 	ready                 chan struct{}
 }

@@ -46,6 +46,8 @@ type Deps struct {
 	IDs      *ident.Source
 	Log      *slog.Logger
 	Ready    func(ctx context.Context) *fault.Error // nil: ready
+	// Draining: new requests are refused, because the process ends; nil: never.
+	Draining func() bool
 	// Waiting is how many ends of requests wait for the database; nil: not shown.
 	Waiting func() int
 	// Idempotency knows repeated requests; nil: Idempotency-Key is ignored.
@@ -101,6 +103,11 @@ func (a *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if pressure.TooMany(r.Context()) {
 		w.Header().Set("Connection", "close")
 		a.fail(w, r, fault.New(fault.Overloaded, "The gateway has as many connections as it takes."))
+		return
+	}
+	if a.Draining != nil && a.Draining() && r.URL.Path != "/healthz" {
+		w.Header().Set("Connection", "close")
+		a.fail(w, r, fault.New(fault.ShuttingDown, ""))
 		return
 	}
 	// The mux would redirect a path that is not clean, which no client expects.

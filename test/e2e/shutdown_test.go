@@ -1,7 +1,8 @@
 package e2e
 
 import (
-	"net"
+	"io"
+	"net/http"
 	"strings"
 	"sync"
 	"testing"
@@ -24,7 +25,7 @@ type running struct {
 }
 
 // At SIGTERM running requests may finish within the grace time; those that do
-// not are ended with shutting_down and settled. New connections are refused.
+// not are ended with shutting_down and settled. New requests meanwhile are told.
 func TestSIGTERM(t *testing.T) {
 	cases := []*running{
 		{name: "ends in time", api: 0, before: "output", ends: true, outcome: journal.OutcomeCompleted, charged: true},
@@ -51,12 +52,8 @@ func TestSIGTERM(t *testing.T) {
 	}
 	ended := make(chan int, 1)
 	go func() { ended <- p.terminate(t) }()
-	must(t, 5*time.Second, "new connections refused", func() bool {
-		conn, err := net.Dial("tcp", strings.TrimPrefix(p.URL, "http://"))
-		if err == nil {
-			conn.Close()
-		}
-		return err != nil
+	must(t, 5*time.Second, "new requests are refused", func() bool {
+		return refusesNew(t, p.URL+"/readyz") && refusesNew(t, p.URL+"/v1/models")
 	})
 	close(finish)
 	wg.Wait()
@@ -135,4 +132,17 @@ func (r *running) check(t *testing.T, p *process) {
 	if rec.Outcome != r.outcome || r.charged != (rec.Charge > 0) || !r.ends && (rec.Error == nil || rec.Error.Code != "shutting_down") {
 		t.Errorf("record %s, charge %v, error %+v", rec.Outcome, rec.Charge, rec.Error)
 	}
+}
+
+// refusesNew tells whether a GET without a key is answered with shutting_down.
+func refusesNew(t *testing.T, url string) bool {
+	t.Helper()
+	res, err := http.Get(url)
+	if err != nil {
+		return false
+	}
+	defer res.Body.Close()
+	body, err := io.ReadAll(res.Body)
+	return err == nil && res.StatusCode == 503 && strings.Contains(string(body), `"code":"shutting_down"`) &&
+		res.Header.Get("Retry-After") != "" && res.Header.Get("X-Should-Retry") == "true" && res.Close
 }
