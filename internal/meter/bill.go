@@ -46,9 +46,8 @@ type Case struct {
 	Model             string // public
 	Price             price.List
 	Held              money.Nano
-	InputEstimate     int64   // tokens, as in the hold
-	BytesPerToken     float64 // of the delivered text
-	RequestedTier     string
+	InputEstimate     int64     // tokens, as in the hold
+	BytesPerToken     float64   // of the delivered text
 	Attempts          []Attempt // the last one is the attempt whose end the client saw
 	Ended             Ending
 	Free              bool // recorded, never charged (token counting)

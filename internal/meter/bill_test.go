@@ -226,7 +226,7 @@ func TestTiers(t *testing.T) {
 		s := seen()
 		s.Tier = c.answered
 		b := bill(t, s, func(r *meter.Case) {
-			r.Price.Tiers, r.RequestedTier = map[string]money.Factor{"priority": two}, "priority"
+			r.Price.Tiers = map[string]money.Factor{"priority": two}
 		})
 		expectUsage(t, b, c.charge, "reported", c.flags...)
 	}

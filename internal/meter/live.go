@@ -34,6 +34,7 @@ type LiveRoute struct {
 	Channel       string            `json:"channel"`
 	Credential    string            `json:"credential"`
 	UpstreamModel string            `json:"upstream_model"`
+	BytesPerToken float64           `json:"bytes_per_token,omitempty"` // as learned when it was dispatched
 	Lost          []journal.Attempt `json:"lost,omitempty"`
 }
 

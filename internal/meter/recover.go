@@ -147,6 +147,9 @@ func (w wreck) billing() Case {
 		c.Ended = OutputThenCut
 	}
 	route, dispatched := w.route()
+	if route.BytesPerToken > 0 {
+		c.BytesPerToken = route.BytesPerToken
+	}
 	if dispatched || c.Ended == OutputThenCut {
 		for _, lost := range route.Lost {
 			c.Attempts = append(c.Attempts, Attempt{N: lost.N, Channel: lost.Channel, Cost: w.cost(lost.Channel),

@@ -39,6 +39,10 @@ func TestRecover(t *testing.T) {
 	before.credit(usd)
 	before.mustBegin("req_partial", chosen("first"))
 	before.progressed("req_partial", 3, 20, &second)
+	learned := second
+	learned.BytesPerToken = 2
+	before.mustBegin("req_learned")
+	before.progressed("req_learned", 3, 20, &learned)
 	before.mustBegin("req_waiting")
 	before.progressed("req_waiting", 0, 0, &second)
 	before.mustBegin("req_young", chosen("ch"))
@@ -54,17 +58,17 @@ func TestRecover(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	before.balance(usd-5*(usd/100)-1_000_001-5, 5*(usd/100)+1_000_001+5)
+	before.balance(usd-6*(usd/100)-1_000_001-5, 6*(usd/100)+1_000_001+5)
 	if err := before.db.Close(); err != nil { // as after a crash: nothing was settled
 		t.Fatal(err)
 	}
 
 	f := openAt(t, url)
 	t.Cleanup(func() { _ = f.db.Close() })
-	if n := f.recover(); n != 8 {
-		t.Errorf("resolved %d, want 8", n)
+	if n := f.recover(); n != 9 {
+		t.Errorf("resolved %d, want 9", n)
 	}
-	f.balance(usd-1_250_000-1_000_001, 0)
+	f.balance(usd-1_250_000-1_500_000-1_000_001, 0)
 	f.verified()
 
 	r := f.record("req_partial")
@@ -114,7 +118,7 @@ func TestRecover(t *testing.T) {
 	if n := f.recover(); n != 0 {
 		t.Errorf("the second run resolved %d", n)
 	}
-	f.balance(usd-1_250_000-1_000_001, 0)
+	f.balance(usd-1_250_000-1_500_000-1_000_001, 0)
 	f.verified()
 }
 

@@ -62,8 +62,9 @@ func (t *turn) attempt() *attempt {
 		outer := t.cancel
 		t.cancel = func(cause error) { outer(cause); untrack() }
 	}
-	t.live.Route(meter.LiveRoute{Attempt: a.n, Channel: a.route.Candidate.Channel.Name, Credential: a.route.CredentialName(), UpstreamModel: a.route.Candidate.UpstreamModel, Lost: t.lost()})
 	t.bill.BytesPerToken = t.Learner.BytesPerToken(a.route.Candidate.UpstreamModel)
+	t.live.Route(meter.LiveRoute{Attempt: a.n, Channel: a.route.Candidate.Channel.Name, Credential: a.route.CredentialName(),
+		UpstreamModel: a.route.Candidate.UpstreamModel, BytesPerToken: t.bill.BytesPerToken, Lost: t.lost()})
 	t.run(a)
 	a.took = time.Since(a.started)
 	if a.failed != nil {

@@ -155,7 +155,7 @@ func (t *turn) form(a *attempt, handed replay.Handed) Form {
 // settle makes the outcome durable.
 func (t *turn) settle(a *attempt, handed replay.Handed) {
 	c := meter.Case{Request: t.req.ID, Customer: t.req.Principal.Customer.ID, Model: t.model.Name, Price: t.model.Price, Held: t.bill.Held,
-		InputEstimate: t.estimate, BytesPerToken: t.bill.BytesPerToken, RequestedTier: t.req.Parsed.Tier, Free: t.req.Free,
+		InputEstimate: t.estimate, BytesPerToken: t.bill.BytesPerToken, Free: t.req.Free,
 		Ended: a.paid(handed)}
 	for _, x := range t.attempts {
 		c.Attempts = append(c.Attempts, meter.Attempt{N: x.n, Channel: x.route.Candidate.Channel.Name, Cost: x.route.Candidate.Cost,
@@ -166,7 +166,7 @@ func (t *turn) settle(a *attempt, handed replay.Handed) {
 		t.Log.Error("working out a bill", "request_id", t.req.ID, "error", err)
 		bill = meter.Bill{Usage: t.rec.Usage}
 	}
-	if a.failed == nil && t.req.Parsed.Stream && a.seen.Reported {
+	if a.failed == nil && a.seen.Reported {
 		t.Learner.Learn(a.route.Candidate.UpstreamModel, a.seen.TextBytes, a.seen.Usage.Output)
 	}
 	t.write(bill, a, handed)

@@ -106,7 +106,7 @@ func moneys() []mutant {
 		{name: "estimate the input although it was reported", breaks: []string{"money: estimated usage"}, caught: []string{"row-11-output-cut.messages"}, edits: []edit{
 			in(bill, `if seen.Opening && !ignoreOpening {`, `if false {`)}},
 		{name: "never learn how long a token is", breaks: []string{"money: bytes per token are learned"}, caught: []string{"money-learned-ratio"}, edits: []edit{
-			in(finish, `if a.failed == nil && t.req.Parsed.Stream && a.seen.Reported {`, `if false {`)}},
+			in(finish, `if a.failed == nil && a.seen.Reported {`, `if false {`)}},
 		{name: "read on when the client is gone", breaks: []string{"money: client gone"}, caught: []string{"row-15-leaves-after-output"}, edits: []edit{
 			in("internal/turn/drain.go", `if t.cfg.OnDisconnect != config.DisconnectDrain || t.req.CancelOnGone {`, `if t.cfg.OnDisconnect == config.DisconnectDrain && t.req.CancelOnGone {`)}},
 		{name: "never read on", breaks: []string{"money: client gone"}, caught: []string{"money-drain"}, edits: []edit{
