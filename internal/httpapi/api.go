@@ -97,6 +97,9 @@ type Surface struct {
 func (a *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	id := a.IDs.ID("req")
 	w.Header().Set("X-Request-Id", id)
+	if asAnthropic(r) {
+		w.Header().Set("Request-Id", id) // the name that Anthropic's SDKs read
+	}
 	r = r.WithContext(context.WithValue(r.Context(), idKey{}, id))
 	// The deadline of the connection's last answer must not end this one.
 	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(a.Config().Timers.Write))
