@@ -126,8 +126,11 @@ func TestExpiry(t *testing.T) {
 	_, err := f.Lookup(t.Context(), secret)
 	must(t, err)
 	f.advance(time.Millisecond) // without any change, from the cache
-	_, err = f.Lookup(t.Context(), secret)
+	p, err := f.Lookup(t.Context(), secret)
 	wantError(t, err, ErrExpiredKey)
+	if p.Key.ID != k.ID || p.Customer.ID != k.Customer {
+		t.Errorf("the expired key is told to be that of %+v", p)
+	}
 	_, err = f.UpdateKey(t.Context(), k.ID, KeyPatch{ExpiresAt: &time.Time{}})
 	must(t, err)
 	_, err = f.Lookup(t.Context(), secret)

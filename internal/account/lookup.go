@@ -15,7 +15,9 @@ const maxSecret = 256
 
 // Lookup finds who a secret key belongs to. It returns ErrUnknownKey,
 // ErrExpiredKey, ErrRevokedKey or ErrSuspended; anything else is a fault of
-// the store.
+// the store. With ErrExpiredKey it tells whose key it was: who forgot to renew
+// it should find the refusals. Revoked keys may be in anybody's hands, and
+// leave no trace.
 func (a *Accounts) Lookup(ctx context.Context, key string) (Principal, error) {
 	if !strings.HasPrefix(key, ident.KeyPrefix) || len(key) > maxSecret {
 		return Principal{}, ErrUnknownKey
@@ -29,10 +31,11 @@ func (a *Accounts) Lookup(ctx context.Context, key string) (Principal, error) {
 		}
 		a.cache.put(d, p, generation)
 	}
-	if err := p.check(a.now()); err != nil {
+	err := p.check(a.now())
+	if err != nil && !errors.Is(err, ErrExpiredKey) {
 		return Principal{}, err
 	}
-	return p, nil
+	return p, err
 }
 
 func (a *Accounts) read(ctx context.Context, d digest) (Principal, error) {

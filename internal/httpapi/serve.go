@@ -18,7 +18,7 @@ func (a *api) serve(s Surface) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		received := time.Now()
 		who, f := a.authenticate(r)
-		if f != nil {
+		if f != nil && who.Customer.ID == "" { // nobody's request, and on nobody's record
 			a.refuse(w, r, s.Protocol, f)
 			return
 		}
@@ -28,7 +28,10 @@ func (a *api) serve(s Surface) http.HandlerFunc {
 			Received: received, Free: s.Free, Delivery: r.Header.Get(DeliveryHeader),
 			OnLimits: limitHeaders(w.Header()),
 		}
-		if f = Delivery(req.Delivery); f == nil {
+		if f == nil {
+			f = Delivery(req.Delivery)
+		}
+		if f == nil {
 			f = a.read(w, r, req)
 		}
 		if f == nil {
@@ -61,8 +64,8 @@ func (a *api) read(w http.ResponseWriter, r *http.Request, req *turn.Request) (f
 	return f
 }
 
-// authenticate finds out who calls. Keys come in headers alone; a query string
-// ends up in logs.
+// authenticate finds out who calls; beside a fault, whose key it was, if that is
+// known. Keys come in headers alone; a query string ends up in logs.
 func (a *api) authenticate(r *http.Request) (account.Principal, *fault.Error) {
 	key := Key(r)
 	if key == "" {

@@ -187,8 +187,8 @@ func TestModelsAndExpiry(t *testing.T) {
 	s.Operate("PATCH", "/admin/v1/keys/"+c.KeyID, map[string]any{"models": []string{"r", "c"}}, nil)
 	wantGood(t, s.Post(c, apis[0].path, apis[0].stream("r")))
 	s.Operate("PATCH", "/admin/v1/keys/"+c.KeyID, map[string]any{"expires_at": time.Now().Add(-time.Second).Format(time.RFC3339)}, nil)
-	if r := s.Post(c, apis[0].path, apis[0].stream("r")); r.Status != 401 || r.Fault().Code != "expired_api_key" {
-		t.Errorf("status %d, %s", r.Status, r.Body)
+	for _, api := range apis {
+		wantFault(t, s, s.Post(c, api.path, api.stream(api.protocol[:1])), 401, "expired_api_key")
 	}
 }
 
