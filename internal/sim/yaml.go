@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 
 	"github.com/goccy/go-yaml"
 )
@@ -19,14 +20,19 @@ func Load(data []byte) (map[string]Script, error) {
 		return nil, err
 	}
 	top, ok := tree.(object)
-	if !ok || len(top) != 1 || top[0].key != "models" {
+	if !ok || !slices.ContainsFunc(top, func(m member) bool { return m.key == "models" }) {
 		return nil, errors.New(`a script file has the one key "models"`)
 	}
-	models, ok := top[0].value.(object)
-	if !ok {
-		return nil, errors.New("models: not a map from model names to lists of calls")
-	}
 	scripts, errs := map[string]Script{}, []error(nil)
+	for _, m := range top {
+		if m.key != "models" {
+			errs = append(errs, fmt.Errorf(`%s: unknown; a script file has the one key "models"`, m.key))
+		}
+	}
+	models, ok := top.get("models").(object)
+	if !ok {
+		errs = append(errs, errors.New("models: not a map from model names to lists of calls"))
+	}
 	for _, m := range models {
 		s, err := decodeScript(m.value)
 		if err != nil {
@@ -73,12 +79,18 @@ func parseYAML(data []byte) (any, error) {
 	d := yaml.NewDecoder(bytes.NewReader(data), yaml.UseOrderedMap(), yaml.Strict())
 	var v, more any
 	if err := d.Decode(&v); err != nil && !errors.Is(err, io.EOF) { // an empty file is judged by its reader
-		return nil, err
+		return nil, inOneLine(err)
 	}
 	if err := d.Decode(&more); err == nil {
 		return nil, errors.New("more than one document")
 	}
 	return ordered(v)
+}
+
+// inOneLine leaves out the excerpt of the source that the library adds.
+func inOneLine(err error) error {
+	first, _, _ := strings.Cut(err.Error(), "\n")
+	return errors.New(first)
 }
 
 // ordered turns the library's ordered maps into objects.

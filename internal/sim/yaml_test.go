@@ -55,6 +55,7 @@ func TestLoadSaysWhatIsWrong(t *testing.T) {
 	tests := []struct{ name, in, want string }{
 		{"empty", ``, `the one key "models"`},
 		{"other key", `{models: {}, x: 1}`, `the one key "models"`},
+		{"other key and a wrong script", `{x: 1, models: {a: [[creatd, end]]}}`, "the one key \"models\"\nmodels.a: call 1: step 1: unknown word"},
 		{"unknown word", `models: {a: [[creatd, end]]}`, `models.a: call 1: step 1: unknown word "creatd"`},
 		{"unknown word in a map", `models: {a: [[{txet: x}, end]]}`, `unknown word "txet"`},
 		{"unknown field", `models: {a: [[{text: x, colour: red}, end]]}`, `text: unknown field "colour"`},
@@ -86,6 +87,9 @@ func TestLoadSaysWhatIsWrong(t *testing.T) {
 			_, err := Load([]byte(tt.in))
 			if err == nil || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("got %v, want %q", err, tt.want)
+			}
+			if err != nil && strings.Contains(err.Error(), " | ") {
+				t.Errorf("an excerpt of the file: %v", err)
 			}
 		})
 	}
