@@ -111,17 +111,27 @@ func TestRechecks(t *testing.T) {
 	})
 }
 
+// A restart is no reason to ask earlier: what upstream refused stays refused
+// until its re-check is due. A key that was replaced meanwhile starts anew.
 func TestRecheckAfterRestart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := New(Options{})
 		r.Configure(configuration())
-		p, _ := r.Allow(route("b", "k1"), "c")
-		p.Done(Result{Failure: classify.Auth})
+		for _, of := range []Route{route("a", "k1"), route("a", "k2"), route("b", "k1")} {
+			p, _ := r.Allow(of, "c")
+			p.Done(Result{Failure: classify.Auth})
+		}
+		if err := r.SetCredential("a", "k2", false, "leaked", "ann"); err != nil {
+			t.Fatal(err)
+		}
 		s := r.Export()
 
 		time.Sleep(time.Minute)
 		r = New(Options{})
 		cfg := configuration()
+		for i := range cfg.Channels[0].Credentials { // both keys of a are replaced
+			cfg.Channels[0].Credentials[i].Key = config.NewSecret("another")
+		}
 		r.Configure(cfg)
 		r.Import(s, time.Now())
 		ctx, cancel := context.WithCancel(t.Context())
@@ -129,8 +139,17 @@ func TestRecheckAfterRestart(t *testing.T) {
 		ended := make(chan error, 1)
 		go func() { ended <- r.RunRechecks(ctx, a.ask) }()
 		synctest.Wait()
+		v := r.View(cfg.Channel("a"), upstreamModel)
+		if k1, k2 := v.Credentials[0], v.Credentials[1]; k1.State != CredentialActive || k2.State != CredentialDisabled || k2.Reason != "leaked" {
+			t.Errorf("replaced keys: %+v", v)
+		}
+		time.Sleep(9*time.Minute - time.Second)
+		if v := r.View(cfg.Channel("b"), upstreamModel); v.Usable || len(a.at) > 0 {
+			t.Errorf("asked too early: %v, %+v", a.at, v)
+		}
+		time.Sleep(2 * time.Second)
 		if v := r.View(cfg.Channel("b"), upstreamModel); !v.Usable {
-			t.Errorf("a refused credential is not re-checked at the start: %+v", v)
+			t.Errorf("a refused credential is not re-checked: %+v", v)
 		}
 		cancel()
 		<-ended

@@ -2,6 +2,8 @@ package health
 
 import (
 	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
 	"slices"
 	"time"
 
@@ -27,8 +29,10 @@ type ChannelSnapshot struct {
 // CredentialSnapshot is one credential's part.
 type CredentialSnapshot struct {
 	Name         string                     `json:"name"`
+	Key          string                     `json:"key,omitempty"` // see mark
 	Disabled     *Order                     `json:"disabled,omitempty"`
 	ByUpstream   bool                       `json:"by_upstream,omitempty"` // disabled by upstream's refusal
+	Recheck      time.Time                  `json:"recheck,omitzero"`      // when upstream is asked about it
 	BalanceSince time.Time                  `json:"balance_since,omitzero"`
 	BalanceUntil time.Time                  `json:"balance_until,omitzero"`
 	Cooling      map[string]CoolingSnapshot `json:"cooling,omitempty"` // by upstream model
@@ -74,7 +78,7 @@ func (c *channel) export(name string, now time.Time, set settings) ChannelSnapsh
 	}
 	for _, k := range c.credentials {
 		cs := CredentialSnapshot{
-			Name: k.name, Disabled: k.off, ByUpstream: !k.recheck.IsZero(),
+			Name: k.name, Key: k.mark(), Disabled: k.off, ByUpstream: !k.recheck.IsZero(), Recheck: k.recheck,
 			BalanceSince: k.balance.since, BalanceUntil: k.balance.until, Cooling: map[string]CoolingSnapshot{},
 		}
 		for m, cool := range k.cooling {
@@ -90,14 +94,14 @@ func (c *channel) export(name string, now time.Time, set settings) ChannelSnapsh
 // Import takes a snapshot over, after Configure: channels and credentials that
 // are not configured are ignored, and so is what ended by now. No time reaches
 // further into the future than the configuration allows, whatever a clock did.
-// Credentials that upstream had refused are re-checked at once, since their
-// keys may have changed meanwhile.
+// A credential whose key has changed meanwhile starts anew, but for an operator's
+// order.
 func (r *Registry) Import(s Snapshot, now time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, cs := range s.Channels {
 		if c := r.channels[cs.Name]; c != nil {
-			c.restore(cs, now, r.set)
+			c.restore(cs, now, r.set, r.recheck)
 		}
 	}
 	for _, w := range s.Weights {
@@ -108,7 +112,7 @@ func (r *Registry) Import(s Snapshot, now time.Time) {
 	r.wake()
 }
 
-func (c *channel) restore(s ChannelSnapshot, now time.Time, set settings) {
+func (c *channel) restore(s ChannelSnapshot, now time.Time, set settings, recheck time.Duration) {
 	c.paused = s.Paused
 	for m, b := range s.Breakers {
 		b.Until = earlier(b.Until, now.Add(set.breaker.OpenMax))
@@ -119,9 +123,19 @@ func (c *channel) restore(s ChannelSnapshot, now time.Time, set settings) {
 		if k == nil {
 			continue
 		}
+		replaced := cs.Key != "" && cs.Key != k.mark()
+		if replaced && cs.ByUpstream {
+			cs.Disabled = nil
+		}
 		k.off, k.recheck = cs.Disabled, time.Time{}
 		if k.off != nil && cs.ByUpstream {
-			k.recheck = now
+			k.recheck = earlier(cs.Recheck, now.Add(recheck))
+			if k.recheck.IsZero() {
+				k.recheck = now // of a version that did not keep it
+			}
+		}
+		if replaced {
+			continue
 		}
 		k.balance = balance{since: cs.BalanceSince, until: earlier(cs.BalanceUntil, now.Add(set.balancePause))}
 		for m, cool := range cs.Cooling {
@@ -131,6 +145,16 @@ func (c *channel) restore(s ChannelSnapshot, now time.Time, set settings) {
 			k.cooling[m] = cooling{cool.Since, earlier(cool.Until, now.Add(set.cooldown.Max)), cool.Factor}
 		}
 	}
+}
+
+// mark tells a key from another one and says nothing else of it: four bytes of
+// a digest fit too many keys to find one.
+func (k *credential) mark() string {
+	if k.key.Empty() {
+		return ""
+	}
+	sum := sha256.Sum256([]byte("rubicon credential\x00" + k.key.Reveal()))
+	return hex.EncodeToString(sum[:4])
 }
 
 func earlier(a, b time.Time) time.Time {
