@@ -161,7 +161,7 @@ func TestInitThenCheck(t *testing.T) {
 		t.Errorf("check shows not all problems with their paths: %s", bad.out)
 	}
 	const secret = "canary-of-a-secret"
-	env := []string{"RUBICON_ADMIN_TOKEN", secret, "OPENAI_API_KEY", secret + "-o", "ANTHROPIC_API_KEY", secret + "-a"}
+	env := []string{"RUBICON_ADMIN_TOKEN", secret, "OPENAI_API_KEY", secret + "-o"}
 	good := cli(t, env, "check", "-c", "rubicon.yaml")
 	if good.code != 0 || !strings.Contains(good.out, "rubicon.yaml is valid") {
 		t.Errorf("check: %+v", good)

@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -332,8 +333,8 @@ func TestLoad(t *testing.T) {
 }
 
 func TestSample(t *testing.T) {
-	c := mustParse(t, string(Sample()), "RUBICON_ADMIN_TOKEN", "test-token", "OPENAI_API_KEY", "sk-o", "ANTHROPIC_API_KEY", "sk-a")
-	if !c.Replay.DefaultStoreFalse || len(c.Channels) != 2 || len(c.Models) != 2 {
+	c := mustParse(t, string(Sample()), "RUBICON_ADMIN_TOKEN", "test-token", "OPENAI_API_KEY", "sk-o")
+	if !c.Replay.DefaultStoreFalse || len(c.Channels) != 1 || len(c.Models) != 1 {
 		t.Errorf("the sample is not what it should be: %+v", c)
 	}
 	if warnings := c.Warnings(); len(warnings) != 0 {
@@ -345,6 +346,15 @@ func TestSample(t *testing.T) {
 	want.Channels, want.Models = c.Channels, c.Models
 	if diff := cmp.Diff(&want, c); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// The second provider of the sample is good as soon as its comment signs are gone.
+func TestSampleUncommented(t *testing.T) {
+	text := regexp.MustCompile(`(?m)^  # (- name: anthropic|  )`).ReplaceAllString(string(Sample()), "  $1")
+	c := mustParse(t, text, "RUBICON_ADMIN_TOKEN", "test-token", "OPENAI_API_KEY", "sk-o", "ANTHROPIC_API_KEY", "sk-a")
+	if len(c.Channels) != 2 || len(c.Models) != 2 || c.Models[1].Timers.Total != time.Hour || len(c.Warnings()) != 0 {
+		t.Errorf("%+v, %v", c.Models, c.Warnings())
 	}
 }
 
