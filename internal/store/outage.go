@@ -14,21 +14,35 @@ type outage struct {
 	patience time.Duration
 	other    *outage // of the same database's other sessions, or nil
 
-	mu    sync.Mutex
-	since time.Time // zero: it answers
-	tried time.Time
-	cause error
+	mu     sync.Mutex
+	since  time.Time // zero: it answers
+	tried  time.Time
+	trying int // how many try at this moment
+	cause  error
 }
 
 // refuses gives an error where trying is known to be in vain: it has been away
-// for longer than anybody waits, and was tried a moment ago.
+// for longer than anybody waits, and was tried a moment ago, or somebody is at
+// it: a server that hangs keeps whoever tries for seconds.
 func (o *outage) refuses(now time.Time) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if o.since.IsZero() || now.Sub(o.since) < o.patience || now.Sub(o.tried) >= retryOutage {
+	if o.since.IsZero() || now.Sub(o.since) < o.patience || o.trying == 0 && now.Sub(o.tried) >= retryOutage {
 		return nil
 	}
 	return unavailable(o.cause)
+}
+
+// begin notes an attempt, and end that it is over.
+func (o *outage) begin() (end func()) {
+	o.add(1)
+	return func() { o.add(-1) }
+}
+
+func (o *outage) add(n int) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.trying += n
 }
 
 // failed notes a failed attempt, and tells whether patience is at its end.

@@ -1,8 +1,12 @@
 package store
 
 import (
+	"context"
 	"errors"
+	"sync"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -39,4 +43,59 @@ func TestAnOutageIsOverForAll(t *testing.T) {
 	if err := b.refuses(now); !errors.Is(err, ErrUnavailable) {
 		t.Errorf("a hanging half is tried by everyone: %v", err)
 	}
+}
+
+// hanging is a server that takes connections and never answers.
+type hanging struct{ tries atomic.Int64 }
+
+func (h *hanging) connect(ctx context.Context) (conn, error) {
+	h.tries.Add(1)
+	select {
+	case <-time.After(connectTime):
+		return nil, unavailable(errors.New("no answer"))
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+func (h *hanging) close() error { return nil }
+
+// TestAHangingServerKeepsOneWaiting: once everybody knows that it is away, one
+// tries and the others are refused at once, however long the attempt takes.
+func TestAHangingServerKeepsOneWaiting(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, o := &hanging{}, &outage{patience: patience}
+		ask := func() time.Duration {
+			start := time.Now()
+			s := newSession(dialect{}, server, o)
+			if err := s.ready(t.Context()); !errors.Is(err, ErrUnavailable) {
+				t.Errorf("a server that hangs is ready: %v", err)
+			}
+			return time.Since(start)
+		}
+		if took := ask(); took < patience || took > patience+2*connectTime {
+			t.Errorf("the first one waited %v", took)
+		}
+		time.Sleep(retryOutage)
+		before := server.tries.Load()
+		var slow atomic.Int64
+		var wg sync.WaitGroup
+		wg.Go(func() { ask() })
+		synctest.Wait() // it tries
+		for range 100 {
+			wg.Go(func() {
+				time.Sleep(connectTime / 2)
+				if took := ask(); took > 0 {
+					slow.Add(1)
+				}
+			})
+		}
+		wg.Wait()
+		if n := server.tries.Load() - before; slow.Load() != 0 || n != 1 {
+			t.Errorf("%d of 100 waited for an attempt; %d were made", slow.Load(), n)
+		}
+		if time.Sleep(retryOutage); ask() != connectTime {
+			t.Error("nobody tries again")
+		}
+	})
 }

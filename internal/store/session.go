@@ -56,7 +56,9 @@ func (s *session) ready(ctx context.Context) error {
 		if s.conn != nil && !s.conn.broken() {
 			return nil
 		}
+		tried := s.outage.begin()
 		err := s.connect(ctx)
+		tried()
 		if err == nil {
 			s.outage.over()
 			return nil
