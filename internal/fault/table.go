@@ -118,9 +118,11 @@ func Table() []Row { return append([]Row(nil), table[:]...) }
 
 // Lookup finds a code of the gateway's own.
 func Lookup(code string) (Row, bool) {
-	for _, r := range table {
-		if r.Code == code {
-			return r, true
+	// By index: ranging over the rows would copy the table, onto the stack of
+	// every stream that this is inlined into.
+	for i := range table {
+		if table[i].Code == code {
+			return table[i], true
 		}
 	}
 	return Row{}, false

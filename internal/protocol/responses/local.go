@@ -37,7 +37,7 @@ func (l *Local) event(typ string, sequence int, set map[string]string) []byte {
 	dst = strconv.AppendInt(dst, int64(sequence), 10)
 	dst = append(dst, `,"response":`...)
 	mark := byte('{')
-	for _, m := range members {
+	for _, m := range members[:] {
 		dst = append(dst, mark)
 		mark = ','
 		dst = jsonscan.AppendString(dst, m.name)
