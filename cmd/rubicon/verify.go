@@ -82,7 +82,7 @@ func (c *verifyCmd) offline(ctx context.Context, sh *shell) (ledger.Report, erro
 func openStore(ctx context.Context, cfg *config.Config) (*store.DB, error) {
 	db, err := store.Open(ctx, cfg.Store.URL.Reveal(), store.Options{Sync: cfg.Store.Sync})
 	if err != nil {
-		return nil, fmt.Errorf("opening the database; check store.url: %w", err)
+		return nil, fmt.Errorf("check store.url: %w", err)
 	}
 	return db, nil
 }

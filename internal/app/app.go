@@ -139,7 +139,7 @@ func (a *App) open(ctx context.Context) (err error) {
 	cfg := a.Config()
 	a.db, err = store.Open(ctx, cfg.Store.URL.Reveal(), store.Options{Sync: cfg.Store.Sync, Exclusive: true})
 	if err != nil {
-		return fmt.Errorf("opening the database; check store.url: %w", err)
+		return fmt.Errorf("check store.url: %w", err)
 	}
 	if err := a.db.Migrate(ctx); err != nil {
 		return fmt.Errorf("migrating the database: %w", err)

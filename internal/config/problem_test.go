@@ -59,7 +59,7 @@ func TestBadFiles(t *testing.T) {
 		{"not UTF-8", minimal + "listen: \"\xff\"\n", []string{"the file is not UTF-8"}},
 		{"too large", minimal + "#" + strings.Repeat("x", maxFileBytes), []string{"the file is larger"}},
 		{"too deep", strings.Repeat("[", 300), []string{"more than 200 open brackets"}},
-		{"a tab", "admin:\n\ttoken: test-token\n", []string{"not valid YAML at line 2, column 1"}},
+		{"a tab", "admin:\n\ttoken: test-token\n", []string{"not valid YAML at line 2, column 1 (YAML is indented with spaces, never with tabs)"}},
 		{"an open quote", minimal + "listen: \"x\n", []string{"not valid YAML at line 2, column 9: could not find end character"}},
 		{"an unquoted reference in braces", "admin: {token: ${T}}\n", []string{"not valid YAML at line 1, column 17: ',' or '}' must be specified (inside {…} a value"}},
 		{"a tag", "listen: !!str 1\n" + minimal, []string{"line 1: tags, directives and the like are not supported"}},

@@ -61,7 +61,11 @@ func readTree(src []byte) (*node, *Problem) {
 	}
 	file, err := parseYAML(bytes.ReplaceAll(src, []byte("\r\n"), []byte("\n")))
 	if err != nil {
-		return nil, syntaxProblem(err)
+		p := syntaxProblem(err)
+		if indentedByTab(src, p.Line) {
+			p.Message += " (YAML is indented with spaces, never with tabs)"
+		}
+		return nil, p
 	}
 	if len(file.Docs) > 1 {
 		return nil, &Problem{Message: "a second document or a directive; the file must be one document"}
@@ -124,6 +128,12 @@ func syntaxProblem(err error) *Problem {
 		p.Message += ` (inside {…} a value like "${NAME}" needs quotes)`
 	}
 	return p
+}
+
+// indentedByTab: the usual reason why a file that looks right is not YAML.
+func indentedByTab(src []byte, line int) bool {
+	lines := bytes.Split(src, []byte("\n"))
+	return line >= 1 && line <= len(lines) && bytes.HasPrefix(bytes.TrimLeft(lines[line-1], " "), []byte("\t"))
 }
 
 // treeBuilder stops at the first thing that is no part of a configuration.

@@ -19,12 +19,39 @@ type postgresServer struct{ config *pgx.ConnConfig }
 func (p postgresServer) connect(ctx context.Context) (conn, error) {
 	c, err := pgx.ConnectConfig(ctx, p.config)
 	if err != nil {
-		return nil, &databaseError{cause: err, means: readPostgresError(err)}
+		return nil, &databaseError{cause: &noConnection{err}, means: readPostgresError(err)}
 	}
 	return &postgresConn{conn: c, texts: map[string]string{}}, nil
 }
 
 func (p postgresServer) close() error { return nil }
+
+// noConnection says in one line why there is none. pgx tells every address and
+// every try of it, with and without TLS; the last one is enough.
+type noConnection struct{ cause error }
+
+func (e *noConnection) Error() string {
+	last := e.cause
+	for {
+		switch inner := last.(type) {
+		case interface{ Unwrap() []error }:
+			all := inner.Unwrap()
+			if len(all) == 0 {
+				return last.Error()
+			}
+			last = all[len(all)-1]
+		case *pgconn.ConnectError:
+			if inner.Unwrap() == nil {
+				return last.Error()
+			}
+			last = inner.Unwrap()
+		default:
+			return last.Error()
+		}
+	}
+}
+
+func (e *noConnection) Unwrap() error { return e.cause }
 
 // postgresConn is a connection; pgx prepares and remembers its statements.
 type postgresConn struct {
