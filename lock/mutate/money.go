@@ -62,12 +62,14 @@ func moneys() []mutant {
 			in(admit, `bound := p.MaxOutput`, `bound := 0 * p.MaxOutput`)}},
 		{name: "run without money", breaks: []string{"money: insufficient balance"}, caught: []string{"money-insufficient"}, edits: []edit{
 			in(request, `if available := balance.Available; available < 0 || available < a.Amount {`, `if available := balance.Available; available < 0 {`)}},
+		{name: "take an absurd estimate for trouble", breaks: []string{"money: insufficient balance"}, caught: []string{"money-hold-beyond"}, edits: []edit{
+			in(request, `checkAmount("hold", min(a.Amount, maxAmount))`, `checkAmount("hold", a.Amount)`)}},
 		{name: "forget debts", breaks: []string{"money: overrun, then refused"}, caught: []string{"money-overrun"}, edits: []edit{
 			in(request, `if available := balance.Available; available < 0 || available < a.Amount {`, `if available := balance.Available; available >= 0 && available < a.Amount {`)}},
 		{name: "charge for counting tokens", breaks: []string{"money: counting tokens is free"}, caught: []string{"whole-input-tokens"}, edits: []edit{
 			in(bill, `if last < 0 || c.Free {`, `if last < 0 {`),
 			in(admit, `if t.req.Free {`, `if false {`),
-			in(finish, `RequestedTier: t.req.Parsed.Tier, Free: t.req.Free,`, `RequestedTier: t.req.Parsed.Tier,`),
+			in(finish, `BytesPerToken: t.bill.BytesPerToken, Free: t.req.Free,`, `BytesPerToken: t.bill.BytesPerToken,`),
 			in(finish, `Bill: bill, Free: t.req.Free,`, `Bill: bill,`)}},
 
 		{name: "settle and release", breaks: []string{"money: exactly one of settle and release"}, caught: []string{"money-hold-and-settle"}, edits: []edit{
