@@ -26,13 +26,13 @@ func holds() []mutant {
 		{name: "begin the hold with the request", breaks: []string{"hold: counted from the first held event"}, caught: []string{"hold-counts-from-first-event"}, edits: []edit{
 			in(gate, "	g.firstOutput = time.Time{}\n", "	g.firstOutput = time.Time{}\n	g.arm()\n")}},
 		{name: "restart the deadline with a replay", breaks: []string{"hold: a replay does not restart it"}, caught: []string{"hold-across-replay"}, edits: []edit{
-			in(gate, "	g.frozen = false\n	g.forget()\n", "	g.frozen = false\n	g.start = time.Time{}\n	if g.timer != nil {\n		g.timer.Stop()\n	}\n	g.forget()\n")}},
+			in(gate, "	g.expired = g.expired || g.tied\n	g.forget()\n", "	g.start = time.Time{}\n	if g.timer != nil {\n		g.timer.Stop()\n	}\n	g.forget()\n")}},
 		{name: "hold again after the deadline", breaks: []string{"hold: past the deadline lifecycle goes out at once"}, caught: []string{"hold-lifecycle-after-deadline", "hold-deadline-between-attempts"}, edits: []edit{
 			in(gate, ` && !g.expired && g.hold > 0`, ` && g.hold > 0`)}},
 		{name: "begin the answer while events are held", breaks: []string{"hold: no status line"}, caught: []string{"hold-no-status", "row-05-429"}, edits: []edit{
 			in(gate, "	g.contentType = s\n", "	g.contentType = s\n	g.began = true\n	g.sink.Begin(s)\n	_ = g.sink.Flush()\n")}},
 		{name: "show the lost attempt's events", breaks: []string{"hold: a discarded attempt is never seen"}, caught: []string{"row-01-failed-event"}, edits: []edit{
-			in(gate, "	g.frozen = false\n	g.forget()\n", "	g.frozen = false\n")}},
+			in(gate, "	g.expired = g.expired || g.tied\n	g.forget()\n", "	g.expired = g.expired || g.tied\n")}},
 		{name: "never overflow", breaks: []string{"hold: its bound"}, caught: []string{"row-14-held-too-much"}, edits: []edit{
 			in(gate, `if g.heldBytes <= g.limit {`, `if true {`)}},
 		{name: "let the bound not grow with the request", breaks: []string{"hold: its bound"}, caught: []string{"row-14-held-echo"}, edits: []edit{
