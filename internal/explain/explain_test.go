@@ -95,6 +95,8 @@ func TestText(t *testing.T) {
 		{"plan-none", Plan("m", journal.Decision{Candidates: []journal.Candidate{{Channel: "a", State: "paused", Weight: 1, EffectiveWeight: 1, Excluded: "paused"}}})},
 		{"plan-priority", Plan("m", journal.Decision{Chosen: "a", Candidates: []journal.Candidate{
 			{Channel: "a", State: "closed", Weight: 1, EffectiveWeight: 1}, {Channel: "b", Priority: 2, State: "closed", Weight: 1, EffectiveWeight: 1}}})},
+		{"plan-half-open", Plan("m", journal.Decision{Chosen: "a", Candidates: []journal.Candidate{
+			{Channel: "a", State: "half_open", Weight: 1, EffectiveWeight: 1}, {Channel: "b", Priority: 2, State: "closed", Weight: 1, EffectiveWeight: 1}}})},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"math"
 	"strconv"
 
+	"rubicon/internal/health"
 	"rubicon/internal/journal"
 )
 
@@ -113,6 +114,9 @@ func Plan(publicModel string, d journal.Decision) string {
 	}
 	p.line("")
 	p.candidates(d, func(c journal.Candidate) string {
+		if c.State == health.StateHalfOpen && shares[c.Channel] > 0 {
+			return "a probe at a time; the rest goes to the others"
+		}
 		if s := shares[c.Channel]; s > 0 {
 			return fmt.Sprintf("%s %% of the requests", number(s*100))
 		}
