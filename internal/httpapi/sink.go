@@ -19,7 +19,7 @@ type sink struct {
 	w        http.ResponseWriter
 	rc       *http.ResponseController
 	protocol *protocol.Protocol
-	buf      *[]byte
+	buf      *[]byte       // nil while nothing is gathered: most streams wait most of the time
 	limit    time.Duration // for a client that takes nothing
 	deadline time.Time
 	begun    bool
@@ -34,16 +34,33 @@ const (
 var buffers = sync.Pool{New: func() any { b := make([]byte, 0, 4<<10); return &b }}
 
 func newSink(w http.ResponseWriter, p *protocol.Protocol, limit time.Duration) *sink {
-	return &sink{w: w, rc: http.NewResponseController(w), protocol: p, buf: buffers.Get().(*[]byte), limit: limit}
+	return &sink{w: w, rc: http.NewResponseController(w), protocol: p, limit: limit}
+}
+
+// room is the buffer, from the pool if there is none yet.
+func (s *sink) room() *[]byte {
+	if s.buf == nil {
+		s.buf = buffers.Get().(*[]byte)
+	}
+	return s.buf
+}
+
+// giveBack empties the buffer and gives it to other streams.
+func (s *sink) giveBack() {
+	if s.buf == nil {
+		return
+	}
+	if cap(*s.buf) <= pooled {
+		*s.buf = (*s.buf)[:0]
+		buffers.Put(s.buf)
+	}
+	s.buf = nil
 }
 
 // close gives the buffer back. A stream whose client could not be told its end
 // is aborted: returning from the handler would write a clean end.
 func (s *sink) close() {
-	if cap(*s.buf) <= pooled {
-		*s.buf = (*s.buf)[:0]
-		buffers.Put(s.buf)
-	}
+	s.giveBack()
 	if s.err != nil {
 		panic(http.ErrAbortHandler)
 	}
@@ -66,14 +83,15 @@ func (s *sink) Begin(contentType string, failed *fault.Error) {
 
 func (s *sink) Event(ev protocol.Event) error {
 	if len(ev.Raw) >= gather {
-		if len(*s.buf) > 0 {
+		if s.buf != nil {
 			_ = s.Flush() // else the two would be cut where the server's buffer ends
 		}
 		s.send(ev.Raw)
 		return s.err
 	}
-	*s.buf = append(*s.buf, ev.Raw...)
-	if len(*s.buf) >= gather {
+	buf := s.room()
+	*buf = append(*buf, ev.Raw...)
+	if len(*buf) >= gather {
 		s.write()
 	}
 	return s.err
@@ -88,15 +106,16 @@ func (s *sink) Flush() error {
 }
 
 func (s *sink) KeepAlive() error {
-	*s.buf = append(*s.buf, ": keepalive\n\n"...)
+	buf := s.room()
+	*buf = append(*buf, ": keepalive\n\n"...)
 	return s.Flush()
 }
 
 // write sends what was gathered.
 func (s *sink) write() {
-	if len(*s.buf) > 0 {
+	if s.buf != nil {
 		s.send(*s.buf)
-		*s.buf = (*s.buf)[:0]
+		s.giveBack()
 	}
 }
 
@@ -141,12 +160,13 @@ func (s *sink) Fail(e turn.Ending) error {
 		writeFault(s.w, e.Fault, s.protocol.ErrorBody(e.Fault))
 		return nil
 	}
+	buf := s.room()
 	for _, ev := range e.Events {
-		*s.buf = append(*s.buf, ev.Raw...)
+		*buf = append(*buf, ev.Raw...)
 	}
 	if e.Form == turn.FormOurs || e.Unended {
 		said := e.ErrorSent || len(e.Events) > 0
-		*s.buf = s.protocol.Ending(*s.buf, e.Reader, e.Fault, said)
+		*buf = s.protocol.Ending(*buf, e.Reader, e.Fault, said)
 	}
 	return s.Flush()
 }

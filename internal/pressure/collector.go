@@ -13,12 +13,16 @@ import (
 // dozens of requests.
 const room = 24 << 20
 
-// usual is Go's default: a collection when the heap has doubled.
-const usual = 100
+// usual is Go's default: a collection when the heap has doubled. A gateway's
+// heap beyond the room is streams that run, which make no garbage: less will do.
+const (
+	usual = 100
+	least = 50
+)
 
 // RareCollections lets the heap grow to 24 MiB before garbage is collected,
-// and to twice what lives, as usual, above that. It is of the whole process,
-// and ends with stop. An operator's GOGC has the last word.
+// and above that by half of what lives. It is of the whole process, and ends
+// with stop. An operator's GOGC has the last word.
 func RareCollections() (stop func()) {
 	if os.Getenv("GOGC") != "" {
 		return func() {}
@@ -58,7 +62,7 @@ func (c *collector) collected() {
 // percentFor gives how much garbage, in percent of what lives, fills the room.
 func percentFor(live int64) int64 {
 	live = max(live, 1<<20)
-	return max(usual, 100*(room-live)/live)
+	return max(least, 100*(room-live)/live)
 }
 
 // live is what the last collection left, in bytes.

@@ -8,7 +8,7 @@ import (
 
 func TestPercentFor(t *testing.T) {
 	for _, c := range []struct{ live, want int64 }{
-		{0, 2300}, {1 << 20, 2300}, {4 << 20, 500}, {8 << 20, 200}, {12 << 20, 100}, {20 << 20, 100}, {1 << 40, 100},
+		{0, 2300}, {1 << 20, 2300}, {4 << 20, 500}, {8 << 20, 200}, {12 << 20, 100}, {16 << 20, 50}, {20 << 20, 50}, {1 << 40, 50},
 	} {
 		if got := percentFor(c.live); got != c.want {
 			t.Errorf("%d bytes live: %d %%, want %d %%", c.live, got, c.want)
@@ -39,7 +39,7 @@ func TestCollectionsFollowWhatLives(t *testing.T) {
 	stop := RareCollections()
 	until("a small heap", func(p int) bool { return p > 2*usual })
 	big := make([]byte, 4*room)
-	until("a big heap", func(p int) bool { return p == usual })
+	until("a big heap", func(p int) bool { return p == least })
 	runtime.KeepAlive(big)
 	until("a small heap again", func(p int) bool { return p > 2*usual })
 	stop()

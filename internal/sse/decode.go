@@ -173,7 +173,7 @@ func (d *Decoder) read() {
 	}
 	for range maxEmptyReads {
 		n, err := d.r.Read(d.buf[d.fill:])
-		d.fill += n
+		d.took(n)
 		if d.err = err; n > 0 || err != nil {
 			return
 		}

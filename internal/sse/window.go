@@ -6,23 +6,24 @@ import (
 )
 
 const (
-	smallSize = 4 << 10  // what a buffer starts with, and the least room at the bound
+	idleSize  = 1 << 10  // what a buffer starts with: most streams wait most of the time
+	smallSize = 4 << 10  // for a stream that fills that in one read; also the least room at the bound
 	keepSize  = 64 << 10 // larger buffers are dropped as soon as their record is done, and not pooled
 	calmReads = 32       // so many reads that a small buffer would have served give a larger one back
 )
 
-// pools holds unused blocks of 4, 8, 16, 32 and 64 KiB. Sharing them between streams is their purpose; they carry no state.
-var pools [5]sync.Pool
+// pools holds unused blocks of 1, 2, 4, 8, 16, 32 and 64 KiB. Sharing them between streams is their purpose; they carry no state.
+var pools [7]sync.Pool
 
 // block is what the pools hold: a pointer to it can be stored without allocating.
 type block struct{ bytes []byte }
 
 // class is the pool for blocks of a size, -1 if there is none.
 func class(size int) int {
-	if size < smallSize || size > keepSize || size&(size-1) != 0 {
+	if size < idleSize || size > keepSize || size&(size-1) != 0 {
 		return -1
 	}
-	return bits.Len(uint(size/smallSize)) - 1
+	return bits.Len(uint(size/idleSize)) - 1
 }
 
 func getBlock(size int) *block {
@@ -57,7 +58,9 @@ type window struct {
 	block                         *block
 	buf                           []byte // block.bytes
 	start, norm, line, scan, fill int
-	calm                          int // reads in a row that a small buffer would have served
+	calm                          int  // reads in a row that a small buffer would have served
+	few                           int  // reads in a row that an idle stream's buffer would have served
+	full                          bool // the last read filled the buffer: more may be waiting
 }
 
 // size is the length of the finished lines.
@@ -99,7 +102,7 @@ func (w *window) makeRoom(maxRecord int) {
 		return
 	}
 	old := w.block
-	w.block, w.calm = getBlock(size), 0
+	w.block, w.calm, w.few = getBlock(size), 0, 0
 	w.moveTo(w.block.bytes)
 	w.buf = w.block.bytes
 	putBlock(old)
@@ -129,15 +132,30 @@ func (w *window) wantedSize(maxRecord int) int {
 	}
 	switch {
 	case size == 0:
-		return smallSize
+		return idleSize
 	case size-live < size/4:
 		// At the bound smallSize bytes are always free, because live bytes above maxRecord are an error. The max is for
 		// bounds so large that the sum overflows.
 		return max(size, min(2*size, max(maxRecord, maxRecord+smallSize)))
 	case size > smallSize && w.calm > 0 && (w.calm > calmReads || size > keepSize):
 		return smallSize
+	case size < smallSize && w.full:
+		return smallSize
+	case size > idleSize && size <= smallSize && w.few > calmReads && live <= idleSize/2:
+		return idleSize
 	}
 	return size
+}
+
+// took notes that a read gave n bytes.
+func (w *window) took(n int) {
+	w.fill += n
+	w.full = w.fill == len(w.buf)
+	if n > idleSize/2 {
+		w.few = 0
+	} else {
+		w.few++
+	}
 }
 
 func (w *window) release() {

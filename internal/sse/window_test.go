@@ -107,6 +107,35 @@ func TestMediumBufferShrinksWhenCalm(t *testing.T) {
 	}
 }
 
+// A stream that waits most of the time holds little; one that runs gets a
+// buffer that is worth a read, and gives it back when it waits again.
+func TestIdleStreamsHoldLittle(t *testing.T) {
+	burst := strings.Repeat(delta, 200)
+	var parts []io.Reader
+	trickle := func() {
+		for range 2 * calmReads {
+			parts = append(parts, strings.NewReader(delta))
+		}
+	}
+	trickle()
+	parts = append(parts, strings.NewReader(burst))
+	trickle()
+	d := NewDecoder(io.MultiReader(parts...), 1<<20)
+	largest := 0
+	for i := range 4*calmReads + 200 {
+		if _, err := d.Next(); err != nil {
+			t.Fatal(i, err)
+		}
+		if i < 2*calmReads && len(d.buf) != idleSize {
+			t.Fatalf("event %d: a buffer of %d bytes", i, len(d.buf))
+		}
+		largest = max(largest, len(d.buf))
+	}
+	if largest != smallSize || len(d.buf) != idleSize {
+		t.Errorf("in the burst %d bytes, afterwards %d", largest, len(d.buf))
+	}
+}
+
 // Quadratic work would take minutes to hours here, linear work takes well under a second.
 func TestGiantRecordsAreLinear(t *testing.T) {
 	whole := func(s string) io.Reader { return strings.NewReader(s) }

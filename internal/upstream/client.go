@@ -71,6 +71,7 @@ func (c *Client) pool(ch *config.Channel) *http.Transport {
 			ForceAttemptHTTP2:      true,
 			MaxIdleConns:           0,
 			MaxIdleConnsPerHost:    1024,
+			WriteBufferSize:        2 << 10, // a head; a body of some size is written past it
 			IdleConnTimeout:        90 * time.Second,
 			TLSHandshakeTimeout:    abandoned,
 			HTTP2:                  &http.HTTP2Config{SendPingTimeout: 30 * time.Second, PingTimeout: 15 * time.Second}, // a dead connection carries many streams
