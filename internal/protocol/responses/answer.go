@@ -117,12 +117,17 @@ func (a *answer) identify(resp *response) {
 	}
 }
 
-// closing learns from a final response object.
-func (a *answer) closing(resp response) {
-	a.identify(&resp)
+// tiered learns by which service tier the request is served; the last word counts.
+func (a *answer) tiered(resp *response) {
 	if tier := str(resp.tier); tier != "" {
 		a.seen.Tier = tier
 	}
+}
+
+// closing learns from a final response object.
+func (a *answer) closing(resp response) {
+	a.identify(&resp)
+	a.tiered(&resp)
 	a.report(resp.usage)
 	uncounted := a.seen.TextBytes == 0
 	el := jsonscan.Array(resp.output)

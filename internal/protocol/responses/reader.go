@@ -186,6 +186,7 @@ func (r *reader) output(k kind, e *envelope) {
 func (r *reader) opened(raw []byte) {
 	resp := readResponse(raw)
 	r.identify(&resp)
+	r.tiered(&resp) // of an answer that is cut nothing else will tell
 	if u, ok := readUsage(resp.usage); ok && !r.seen.Reported && u.Input+u.CachedInput+u.CacheWrite > 0 {
 		u.Output = 0
 		r.seen.Usage, r.seen.Opening = u, true

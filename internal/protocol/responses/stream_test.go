@@ -118,7 +118,7 @@ var streams = map[string]struct {
 		Failed: &protocol.FailureInfo{Code: "rate_limit_exceeded", Message: "Rate limit reached."},
 	}, protocol.Closed},
 	"error_nested": {protocol.Seen{
-		Events: 3, Sequence: 2, State: ids("response", "resp_t1"),
+		Events: 3, Tier: "auto", Sequence: 2, State: ids("response", "resp_t1"),
 		Failed: &protocol.FailureInfo{Type: "rate_limit_error", Message: "Slow down.", Status: 429, RetryAfter: 7e9},
 	}, protocol.Settling},
 	"heartbeats": {protocol.Seen{
