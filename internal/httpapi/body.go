@@ -55,6 +55,35 @@ func (a *api) tooLarge(w http.ResponseWriter, r *http.Request, most int64) *faul
 	return fault.Newf(fault.PayloadTooLarge, "The request body is larger than %d bytes.", most)
 }
 
+// Of a body that nobody reads (its sender's key is not valid) so much is read
+// away, in so long, for a client that sends everything before it looks at the
+// answer: it would find a reset connection and come again. The server itself
+// does that for small ones.
+const (
+	unread     = 32 << 20
+	unreadTime = 10 * time.Second
+	smallBody  = 256 << 10
+)
+
+// readAway reads away what is left of the body of a request that is refused.
+func readAway(w http.ResponseWriter, r *http.Request) {
+	switch {
+	case r.ContentLength >= 0 && r.ContentLength <= smallBody:
+		return
+	case w.Header().Get("Connection") == "close":
+		return // it was, or there is no room for it
+	case r.Header.Get("Expect") != "":
+		return // it waits for a word to send, and gets the answer instead
+	}
+	rc := http.NewResponseController(w)
+	_ = rc.SetReadDeadline(time.Now().Add(unreadTime))
+	if _, err := io.CopyN(io.Discard, r.Body, unread); !errors.Is(err, io.EOF) {
+		w.Header().Set("Connection", "close")
+		return
+	}
+	_ = rc.SetReadDeadline(time.Time{})
+}
+
 // patience bounds how long a body may take: so long without a byte as a client
 // may take nothing (timers.write), and never longer than a request may run
 // (timers.total), which a byte now and then would otherwise get around.

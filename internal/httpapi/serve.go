@@ -132,6 +132,7 @@ func Session(h http.Header) string {
 // refuse answers a request that the engine never saw.
 func (a *api) refuse(w http.ResponseWriter, r *http.Request, p *protocol.Protocol, f *fault.Error) {
 	f.RequestID = requestID(r)
+	readAway(w, r)
 	writeFault(w, f, p.ErrorBody(f))
 }
 
@@ -141,6 +142,7 @@ func (a *api) fail(w http.ResponseWriter, r *http.Request, f *fault.Error) { Fai
 // Fail answers a request that no protocol speaks for.
 func Fail(w http.ResponseWriter, r *http.Request, f *fault.Error) {
 	f.RequestID = requestID(r)
+	readAway(w, r)
 	body := fault.OpenAIBody(f)
 	if asAnthropic(r) {
 		body = fault.MessagesBody(f)

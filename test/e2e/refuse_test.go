@@ -256,6 +256,41 @@ func TestBodies(t *testing.T) {
 	})
 }
 
+// A client that sends everything before it looks reads the refusal of a large
+// request, and not a reset connection.
+func TestRefusedUploads(t *testing.T) {
+	s := stand.Start(t, stand.Options{Config: peersOf("", "alpha"), Peers: map[string]stand.Peer{"alpha": sim.New(sim.Options{})}})
+	large := fmt.Sprintf(`{"model":"r","input":"%s"}`, strings.Repeat("x", 8<<20))
+	for name, c := range map[string]struct {
+		path, key, header, code string
+		status                  int
+	}{
+		"a bad key":        {"/v1/responses", "rk-none", "", "invalid_api_key", 401},
+		"an unknown path":  {"/v1/nowhere", s.Default.Key, "", "not_found", 404},
+		"another encoding": {"/v1/responses", s.Default.Key, "Content-Encoding: zstd\r\n", "invalid_request", 400},
+	} {
+		t.Run(name, func(t *testing.T) {
+			conn, err := net.Dial("tcp", strings.TrimPrefix(s.URL, "http://"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer conn.Close()
+			if _, err := fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: gw\r\nAuthorization: Bearer %s\r\n%sContent-Length: %d\r\n\r\n%s", c.path, c.key, c.header, len(large), large); err != nil {
+				t.Fatalf("the gateway did not let the request be sent: %v", err)
+			}
+			resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer resp.Body.Close()
+			body, err := io.ReadAll(resp.Body)
+			if err != nil || resp.StatusCode != c.status || !strings.Contains(string(body), c.code) {
+				t.Errorf("%d %s, %v", resp.StatusCode, body, err)
+			}
+		})
+	}
+}
+
 // Bodies that do not come are given up: after so long a silence as a client may
 // keep (timers.write), and altogether when the request's time is over.
 func TestSlowBodies(t *testing.T) {
