@@ -213,7 +213,8 @@ func TestStoredFailures(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			answers <- func(x *stand.Exchange) bool {
 				if c.head != "" {
-					fmt.Fprintf(x.Conn, "HTTP/1.1 %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", c.head, len(c.body), c.body)
+					// It says that it closes: a connection that is reused while it does would end the next call.
+					fmt.Fprintf(x.Conn, "HTTP/1.1 %s\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", c.head, len(c.body), c.body)
 				}
 				return false
 			}
