@@ -226,8 +226,10 @@ func (t *turn) pass(a *attempt, ev protocol.Event) error {
 	return nil
 }
 
-// delivered notes that the client has the attempt's output so far.
+// delivered notes that the client has the attempt's output so far. Nothing runs
+// again from here, so what would be sent is let go of.
 func (t *turn) delivered(a *attempt) {
+	a.call.Body, t.req.Body = nil, nil
 	t.live.Events.Store(a.seen.OutputEvents)
 	t.live.Bytes.Store(a.seen.TextBytes)
 }

@@ -133,6 +133,8 @@ type relay struct {
 	events int
 	answer string
 	alone  bool
+
+	request *Request // the last one
 }
 
 func newRelay(tb testing.TB, surface string, events int, alone bool) *relay {
@@ -185,8 +187,9 @@ func (r *relay) run(tb testing.TB, sink Sink) {
 	if f != nil {
 		tb.Fatal(f)
 	}
-	result := r.engine.Run(tb.Context(), &Request{ID: r.ids.ID("req"), Principal: r.who, Surface: journal.SurfaceResponsesHTTP, Protocol: &p,
-		Parsed: parsed, Body: []byte(r.speech.request), Received: time.Now()}, sink)
+	r.request = &Request{ID: r.ids.ID("req"), Principal: r.who, Surface: journal.SurfaceResponsesHTTP, Protocol: &p,
+		Parsed: parsed, Body: []byte(r.speech.request), Received: time.Now()}
+	result := r.engine.Run(tb.Context(), r.request, sink)
 	if result.Outcome != journal.OutcomeCompleted {
 		tb.Fatalf("outcome %s", result.Outcome)
 	}
@@ -215,6 +218,24 @@ func TestRelayAllocatesNothing(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// Once output was handed over, nothing runs again, and what the request said is
+// let go of: an agent's context can be megabytes, and its stream minutes.
+func TestADeliveredRequestIsLetGoOf(t *testing.T) {
+	for surface := range speeches {
+		t.Run(surface, func(t *testing.T) {
+			r := newRelay(t, surface, 5, true)
+			var held, output bool
+			r.run(t, &drain{at: map[int]func(){
+				1: func() { held = r.request.Body != nil }, // the first lifecycle event goes out with the first output
+				4: func() { output = r.request.Body != nil },
+			}})
+			if !held || output {
+				t.Errorf("the body is there at the first event: %t, after output: %t", held, output)
+			}
+		})
 	}
 }
 

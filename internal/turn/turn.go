@@ -69,7 +69,7 @@ type Request struct {
 	Surface         journal.Surface
 	Protocol        *protocol.Protocol
 	Parsed          protocol.Request
-	Body            []byte
+	Body            []byte      // the engine takes it away once nothing can run again
 	Header          http.Header // allow-listed for upstream
 	ClientRequestID string
 	Session         string    // the client's session id, for affinity

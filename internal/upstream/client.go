@@ -1,10 +1,8 @@
 package upstream
 
 import (
-	"bytes"
 	"context"
 	"errors"
-	"io"
 	"net/http"
 	"net/http/httptrace"
 	"net/url"
@@ -94,7 +92,7 @@ func (c *Client) request(ctx context.Context, call *Call) (*http.Request, error)
 	if q := query(call); q != "" {
 		target += "?" + q
 	}
-	req, err := http.NewRequestWithContext(ctx, method, target, io.NopCloser(bytes.NewReader(call.Body)))
+	req, err := http.NewRequestWithContext(ctx, method, target, newPayload(call.Body))
 	if err != nil {
 		return nil, withoutURL(err)
 	}

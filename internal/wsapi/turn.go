@@ -97,12 +97,16 @@ func (c *conn) complete(req *turn.Request, p *past) (f *fault.Error) {
 // full.
 func (c *conn) run(ctx context.Context, req *turn.Request, s *sink) {
 	s.keep = c.unstored(req)
+	body := req.Body
+	if !s.keep {
+		body = nil
+	}
 	c.wire.bound(c.Config().TimersOf(req.Parsed.Model, req.Protocol.Channel()).Write)
 	result := c.Engine.Run(ctx, req, s)
 	switch result.Outcome {
 	case journal.OutcomeCompleted, journal.OutcomeIncomplete:
 		if s.keep && s.kept <= s.limit {
-			c.remember(result.Seen.ResponseID, req, s.answered())
+			c.remember(result.Seen.ResponseID, req.Parsed.PrevResponse, body, s.answered())
 		}
 	default:
 		if result.Sent {
@@ -119,8 +123,8 @@ func (c *conn) unstored(req *turn.Request) bool {
 	return !stored && !given(req.Body, "conversation")
 }
 
-func (c *conn) remember(id string, req *turn.Request, output []byte) {
-	c.memory.put(&past{id: id, parent: req.Parsed.PrevResponse, items: joined(items(req.Body), output)}, c.Config().WS.Memory)
+func (c *conn) remember(id, parent string, body, output []byte) {
+	c.memory.put(&past{id: id, parent: parent, items: joined(items(body), output)}, c.Config().WS.Memory)
 }
 
 // warm answers generate: false: what the create says is remembered under an id
@@ -131,7 +135,7 @@ func (c *conn) warm(ctx context.Context, req *turn.Request, create []byte, s *si
 		_ = s.Fail(turn.Ending{Form: turn.FormStatus, Fault: f})
 		return
 	}
-	c.remember(id, req, nil)
+	c.remember(id, req.Parsed.PrevResponse, req.Body, nil)
 	answer := responses.Local{ID: id, Model: req.Parsed.Model, CreatedAt: time.Now().Unix(), Request: create}
 	if c.send(answer.Created()) == nil {
 		s.free()
