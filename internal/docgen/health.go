@@ -22,7 +22,7 @@ Each channel has a circuit breaker per upstream model; cooldowns, balance pauses
 
 ` + states(config.Default()) + `## Operators
 
-` + "`rubicon channel pause | resume | enable | disable | weight`" + ` (or the admin API) overrule what the gateway finds out; such an order is durable when the call returns, is kept over restarts, and is told as an [alert](alerts.md). A keyless channel that upstream refused is put right with ` + "`resume`" + `. Health itself survives a restart too, within its time, a kill -9 included: a change is written as it happens (where channels flap all the time, four times a second). A changed configuration keeps health by the names of channel, credential and upstream model ([reload.md](reload.md)). What an upstream's own words mean can be told per channel ([channel-rules.md](channel-rules.md)). A day with all of it: [simulated-day.md](simulated-day.md).
+` + "`rubicon channel pause | resume | enable | disable | weight`" + ` (or the admin API) overrule what the gateway finds out; such an order is durable when the call returns, reaches every node that shares the database within a second, is kept over restarts, and is told as an [alert](alerts.md); who gave it, when and why stays on record. A keyless channel that upstream refused is put right with ` + "`resume`" + `. Health itself survives a restart too, within its time, a kill -9 included: a change is written as it happens (where channels flap all the time, four times a second). A changed configuration keeps health by the names of channel, credential and upstream model ([reload.md](reload.md)). What an upstream's own words mean can be told per channel ([channel-rules.md](channel-rules.md)). A day with all of it: [simulated-day.md](simulated-day.md).
 `
 }
 

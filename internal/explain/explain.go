@@ -1,8 +1,8 @@
 // Package explain tells in words what became of a request: the route, the
 // attempts, why the gateway repeated or did not, and who paid what.
 //
-// It is for text that a person reads, in `rubicon explain` and in the console.
-// It is not for reading records (package journal) nor for deciding anything.
+// It is for text that a person reads, in `rubicon explain`. It is not for
+// reading records (package journal) nor for deciding anything.
 //
 // Invariant: it says only what the record says, and it renders every record,
 // also one with words that this version does not know.

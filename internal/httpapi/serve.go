@@ -129,7 +129,7 @@ func Session(h http.Header) string {
 	return ""
 }
 
-// refuse answers a request that the engine never saw.
+// refuse answers a request that the engine did not run.
 func (a *api) refuse(w http.ResponseWriter, r *http.Request, p *protocol.Protocol, f *fault.Error) {
 	f.RequestID = requestID(r)
 	readAway(w, r)

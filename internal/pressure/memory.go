@@ -1,6 +1,6 @@
-// Package pressure bounds what the whole process takes: memory and client
-// connections. What is over a bound is refused by name, so that what runs can
-// end well.
+// Package pressure minds what the whole process takes: memory and client
+// connections are bounded, and garbage is collected when that is worth its
+// time. What is over a bound is refused by name, so that what runs can end well.
 //
 // It is not for the bounds of one request (config.Limits' other members, where
 // they apply) nor for customers' rates (package limit).
