@@ -349,6 +349,24 @@ func TestSample(t *testing.T) {
 	}
 }
 
+// Every option that a file may have stands in the sample, be it in a comment.
+func TestSampleIsComplete(t *testing.T) {
+	d := &decoder{}
+	c := Default()
+	var set bool
+	text := string(Sample())
+	for where, fields := range map[string][]field{
+		"": d.root(&c), "limits": d.limits(&c.Limits), "ws": d.ws(&c.WS), "timers": d.timers(&c.Timers, &set, true),
+		"switch": d.switches(&c.Switch), "breaker": d.breaker(&c.Breaker),
+	} {
+		for _, f := range fields {
+			if !regexp.MustCompile(`(?m)(^[ #]*|[{,] ?)` + f.key + `:`).MatchString(text) {
+				t.Errorf("%s %s is missing", where, f.key)
+			}
+		}
+	}
+}
+
 // The second provider of the sample is good as soon as its comment signs are gone.
 func TestSampleUncommented(t *testing.T) {
 	text := regexp.MustCompile(`(?m)^  # (- name: anthropic|  )`).ReplaceAllString(string(Sample()), "  $1")
