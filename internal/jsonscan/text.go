@@ -20,15 +20,6 @@ func Text(raw []byte) (string, bool) {
 	return string(appendBody(make([]byte, 0, len(body)), body)), true
 }
 
-// AppendText appends the decoded string to dst; false, with dst unchanged, if raw is no JSON string.
-func AppendText(dst, raw []byte) ([]byte, bool) {
-	body, ok := unquote(raw)
-	if !ok {
-		return dst, false
-	}
-	return appendBody(dst, body), true
-}
-
 // TextLen is the number of UTF-8 bytes of the decoded string, 0 if raw is no JSON string. It does not allocate.
 func TextLen(raw []byte) int {
 	body, _ := unquote(raw)

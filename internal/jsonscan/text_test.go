@@ -20,9 +20,6 @@ func checkText(t *testing.T, raw []byte) {
 	if n := TextLen(raw); n != len(want) {
 		t.Fatalf("TextLen(%q) = %d, want %d", raw, n, len(want))
 	}
-	if appended, ok := AppendText([]byte("\xc3"), raw); string(appended) != "\xc3"+want || ok != isString {
-		t.Fatalf("AppendText(%q) = %q, %v", raw, appended, ok)
-	}
 	if Equal(raw, want) != isString || Equal(raw, want+"x") || want != "" && Equal(raw, want[1:]) {
 		t.Fatalf("Equal(%q, %q) or its neighbours are wrong", raw, want)
 	}

@@ -156,9 +156,6 @@ func (m *Members) Key() []byte {
 // Value returns the current value, raw and fully checked, without surrounding white space. It aliases the input.
 func (m *Members) Value() []byte { return m.b[m.start:m.end:m.end] }
 
-// Span gives offsets into the input: of the key's opening quote, of the value's first byte and behind its last.
-func (m *Members) Span() (keyStart, valueStart, valueEnd int) { return m.keyStart, m.start, m.end }
-
 // Err is nil only after Next returned false at a clean end with nothing but white space behind it.
 func (m *Members) Err() error { return m.err(ErrNotObject) }
 

@@ -93,19 +93,6 @@ func TestWalkIsUnfinishedUntilNextIsFalse(t *testing.T) {
 	}
 }
 
-func TestSpan(t *testing.T) {
-	doc := ` { "a" : [1] , "b":2}`
-	m := Object([]byte(doc))
-	var got []string
-	for m.Next() {
-		k, v, end := m.Span()
-		got = append(got, doc[k:v]+"|"+doc[v:end])
-	}
-	if diff := cmp.Diff([]string{`"a" : |[1]`, `"b":|2`}, got); diff != "" {
-		t.Error(diff)
-	}
-}
-
 func TestValueCannotBeAppendedInto(t *testing.T) {
 	doc := []byte(`{"a":1,"b":2}`)
 	m := Object(doc)

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Constructors, one a word. Steps are plain values: a returned Step may be changed further, e.g. s.Seq = &n.
+// Constructors, for the words that Go code has use for. Steps are plain values: a returned Step may be changed further, e.g. s.Seq = &n.
 // Words that a protocol has no counterpart for write nothing there (see the table in docs/sim.md).
 
 // Opening and lifecycle events.
@@ -26,9 +26,6 @@ func Part() Step { return Step{Do: "part"} }
 
 // Text is response.output_text.delta, a content chunk, text_delta.
 func Text(s string) Step { return Step{Do: "text", Text: s} }
-
-// Refusal is response.refusal.delta, a refusal chunk.
-func Refusal(s string) Step { return Step{Do: "refusal", Text: s} }
 
 // Reasoning is response.reasoning_summary_text.delta, a reasoning_content chunk, thinking_delta.
 func Reasoning(s string) Step { return Step{Do: "reasoning", Text: s} }
@@ -57,16 +54,8 @@ func Finish(reason string) Step { return Step{Do: "finish", Finish: reason} }
 // UsageChunk is Chat's extra chunk, sent when the request asked for it (or Force is set).
 func UsageChunk(u *Usage) Step { return Step{Do: "usage", Usage: u} }
 
-// Done is [DONE], message_stop; on Responses nothing.
-func Done() Step { return Step{Do: "done"} }
-
 // Completed ends the answer well: response.completed; finish, usage and [DONE]; message_delta and message_stop.
 func Completed(u *Usage) Step { return Step{Do: "completed", Usage: u} }
-
-// Incomplete ends it cut short by reason (max_output_tokens, content_filter).
-func Incomplete(reason string, u *Usage) Step {
-	return Step{Do: "incomplete", Finish: reason, Usage: u}
-}
 
 // Failed is response.failed, Chat's error chunk, Messages' error event.
 func Failed(code string) Step { return Step{Do: "failed", Code: code} }

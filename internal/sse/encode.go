@@ -16,19 +16,14 @@ func AppendEvent(dst []byte, name string, data []byte) []byte {
 		}
 		dst = append(dst, '\n')
 	}
-	return append(appendLines(dst, "data: ", data), '\n')
+	return append(appendLines(dst, data), '\n')
 }
 
-// AppendComment appends a comment record, one comment line for each line of text.
-func AppendComment(dst []byte, text string) []byte {
-	return append(appendLines(dst, ": ", []byte(text)), '\n')
-}
-
-// appendLines appends each line of text behind prefix.
-func appendLines(dst []byte, prefix string, text []byte) []byte {
+// appendLines appends each line of text as a data line.
+func appendLines(dst, text []byte) []byte {
 	for {
 		end := lineEnd(text, 0)
-		dst = append(append(append(dst, prefix...), text[:end]...), '\n')
+		dst = append(append(append(dst, "data: "...), text[:end]...), '\n')
 		if end == len(text) {
 			return dst
 		}

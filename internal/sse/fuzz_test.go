@@ -132,14 +132,6 @@ func TestAppendEvent(t *testing.T) {
 	}
 }
 
-func TestAppendComment(t *testing.T) {
-	for text, want := range map[string]string{"": ": \n\n", "ping": ": ping\n\n", "a\ndata: b": ": a\n: data: b\n\n"} {
-		if got := string(AppendComment(nil, text)); got != want {
-			t.Errorf("%q: %q, want %q", text, got, want)
-		}
-	}
-}
-
 // What is written reads back as one event with the same name and, line ends aside, the same data.
 func FuzzAppendEvent(f *testing.F) {
 	f.Add("name", []byte("a\r\nb\rc\n"))
