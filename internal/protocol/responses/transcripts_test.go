@@ -3,62 +3,13 @@ package responses
 import (
 	"bytes"
 	"encoding/json"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"rubicon/internal/price"
 	"rubicon/internal/protocol"
+	"rubicon/internal/protocol/recorded"
 )
-
-// transcript is one recorded pair of request and response.
-type transcript struct {
-	Protocol string
-	Stream   bool
-	Request  json.RawMessage
-	Body     string
-}
-
-// transcripts finds the recorded traffic that lies beside the repository and is
-// no part of it.
-func transcripts(t *testing.T) map[string]transcript {
-	t.Helper()
-	dir, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for {
-		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
-			break
-		}
-		if dir == filepath.Dir(dir) {
-			t.Fatal("no go.mod above the working directory")
-		}
-		dir = filepath.Dir(dir)
-	}
-	files, _ := filepath.Glob(filepath.Join(dir, "..", "shared", "transcripts", "responses", "*.json"))
-	if len(files) == 0 {
-		if os.Getenv("RUBICON_NO_TRANSCRIPTS") == "1" {
-			t.Log("NOT CHECKED: no recorded traffic in ../shared/transcripts/responses")
-			return nil
-		}
-		t.Fatal("NO RECORDED TRAFFIC: put it at ../shared/transcripts/responses beside the repository, or set RUBICON_NO_TRANSCRIPTS=1 to do without")
-	}
-	out := make(map[string]transcript)
-	for _, name := range files {
-		b, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var tr transcript
-		if err := json.Unmarshal(b, &tr); err != nil {
-			t.Fatalf("%s: %v", name, err)
-		}
-		out[strings.TrimSuffix(filepath.Base(name), ".json")] = tr
-	}
-	return out
-}
 
 // reported is a response as the independent reading sees it.
 type reported struct {
@@ -83,8 +34,8 @@ func (r *reported) usage() price.Usage {
 
 func TestTranscripts(t *testing.T) {
 	streams, answers := 0, 0
-	for name, tr := range transcripts(t) {
-		t.Run(name, func(t *testing.T) {
+	for _, tr := range recorded.Load(t, "responses") {
+		t.Run(tr.Name, func(t *testing.T) {
 			if _, bad := ParseRequest(tr.Request); bad != nil {
 				t.Errorf("request refused: %v", bad)
 			}
@@ -102,7 +53,7 @@ func TestTranscripts(t *testing.T) {
 				return
 			}
 			streams++
-			recordedStream(t, []byte(strings.ReplaceAll(tr.Body, "\r\n", "\n")))
+			recordedStream(t, []byte(tr.Normal()))
 		})
 	}
 	if (streams > 0) != (answers > 0) {
