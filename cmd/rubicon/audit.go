@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"rubicon/internal/audit"
+	"rubicon/internal/terminal"
 )
 
 // auditCmd turns the contract on any gateway.
@@ -48,7 +49,7 @@ func (c *auditCmd) Run(ctx context.Context, sh *shell) error {
 		return usagef("%v; see `rubicon audit --help`", err)
 	}
 	if !c.JSON && !c.Markdown {
-		fmt.Fprintf(sh.out, "%s\n\n%s\n", clean((&audit.Report{Suite: o.Suite, Surface: o.Surface, Target: o.Target, Fast: o.Fast}).Title()), audit.Head())
+		fmt.Fprintf(sh.out, "%s\n\n%s\n", terminal.Clean((&audit.Report{Suite: o.Suite, Surface: o.Surface, Target: o.Target, Fast: o.Fast}).Title()), audit.Head())
 		o.Each = func(r audit.Result) { fmt.Fprintln(sh.out, r.Line()) }
 	}
 	report, err := audit.Run(ctx, o)

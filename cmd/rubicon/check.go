@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"rubicon/internal/config"
+	"rubicon/internal/terminal"
 )
 
 type checkCmd struct {
@@ -81,10 +82,10 @@ func (c *checkCmd) show(sh *shell, result checked) error {
 		return sh.json(result)
 	}
 	for _, p := range result.Problems {
-		fmt.Fprintln(sh.out, place(result.File, p)+clean(p.Message))
+		fmt.Fprintln(sh.out, place(result.File, p)+terminal.Clean(p.Message))
 	}
 	for _, w := range result.Warnings {
-		fmt.Fprintln(sh.out, place(result.File, w)+"warning: "+clean(w.Message))
+		fmt.Fprintln(sh.out, place(result.File, w)+"warning: "+terminal.Clean(w.Message))
 	}
 	if result.OK {
 		fmt.Fprintf(sh.out, "%s is valid (version %s).\n", result.File, result.Version)
@@ -99,7 +100,7 @@ func place(file string, f finding) string {
 		text += fmt.Sprintf(":%d", f.Line)
 	}
 	if f.Path != "" {
-		text += ": " + clean(f.Path)
+		text += ": " + terminal.Clean(f.Path)
 	}
 	return text + ": "
 }

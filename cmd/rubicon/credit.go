@@ -9,6 +9,7 @@ import (
 	"rubicon/internal/admin"
 	"rubicon/internal/ledger"
 	"rubicon/internal/money"
+	"rubicon/internal/terminal"
 )
 
 type creditCmd struct {
@@ -112,7 +113,7 @@ func (f adminFlags) book(ctx context.Context, sh *shell, b booking) error {
 	}
 	sh.facts("transaction", made.ID, "kind", string(made.Kind))
 	for _, p := range made.Postings {
-		fmt.Fprintf(sh.out, "  %s %s\n", signed(p.Amount), clean(p.Account))
+		fmt.Fprintf(sh.out, "  %s %s\n", signed(p.Amount), terminal.Clean(p.Account))
 	}
 	if b.customer == "" {
 		b.customer = made.Customer

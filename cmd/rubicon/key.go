@@ -11,6 +11,7 @@ import (
 	"rubicon/internal/account"
 	"rubicon/internal/admin"
 	"rubicon/internal/money"
+	"rubicon/internal/terminal"
 )
 
 type keyCmd struct {
@@ -94,7 +95,7 @@ type keyRevoke struct {
 
 func (c *keyRevoke) Run(ctx context.Context, sh *shell) error {
 	return c.ask(ctx, sh, call{method: http.MethodDelete, path: at("keys", c.ID)}, nil, func() error {
-		fmt.Fprintf(sh.out, "Key %s is revoked.\n", clean(c.ID))
+		fmt.Fprintf(sh.out, "Key %s is revoked.\n", terminal.Clean(c.ID))
 		return nil
 	})
 }

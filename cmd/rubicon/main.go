@@ -20,6 +20,8 @@ import (
 	"syscall"
 
 	"github.com/alecthomas/kong"
+
+	"rubicon/internal/terminal"
 )
 
 // commands is the command line. Kong fills it.
@@ -143,7 +145,7 @@ func (sh *shell) report(err error) int {
 
 func (sh *shell) complain(text string) {
 	lines := strings.FieldsFunc(text, func(r rune) bool { return r == '\n' || r == '\r' })
-	fmt.Fprintln(sh.err, "rubicon: "+clean(strings.Join(lines, "; ")))
+	fmt.Fprintln(sh.err, "rubicon: "+terminal.Clean(strings.Join(lines, "; ")))
 }
 
 // commandOf is the command as far as it was understood.

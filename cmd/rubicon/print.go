@@ -6,6 +6,8 @@ import (
 	"strings"
 	"text/tabwriter"
 	"time"
+
+	"rubicon/internal/terminal"
 )
 
 // table prints rows in aligned columns under a head.
@@ -14,7 +16,7 @@ func (sh *shell) table(head string, rows [][]string) {
 	fmt.Fprintln(w, strings.ToUpper(strings.Join(strings.Fields(head), "\t")))
 	for _, row := range rows {
 		for i := range row {
-			row[i] = clean(row[i])
+			row[i] = terminal.Clean(row[i])
 			if row[i] == "" {
 				row[i] = "-"
 			}
@@ -28,7 +30,7 @@ func (sh *shell) table(head string, rows [][]string) {
 func (sh *shell) facts(pairs ...string) {
 	w := tabwriter.NewWriter(sh.out, 0, 0, 3, ' ', 0)
 	for i := 0; i+1 < len(pairs); i += 2 {
-		fmt.Fprintf(w, "%s\t%s\n", pairs[i], clean(pairs[i+1]))
+		fmt.Fprintf(w, "%s\t%s\n", pairs[i], terminal.Clean(pairs[i+1]))
 	}
 	_ = w.Flush()
 }
@@ -42,16 +44,6 @@ func (sh *shell) json(value any) error {
 		return fmt.Errorf("printing JSON: %w", err)
 	}
 	return nil
-}
-
-// clean keeps control characters, which names may hold, off a terminal.
-func clean(text string) string {
-	return strings.Map(func(r rune) rune {
-		if r < ' ' || r >= 0x7f && r <= 0x9f {
-			return '·'
-		}
-		return r
-	}, text)
 }
 
 func moment(t time.Time) string {

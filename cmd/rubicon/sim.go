@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"rubicon/internal/sim"
+	"rubicon/internal/terminal"
 )
 
 type simCmd struct {
@@ -28,7 +29,7 @@ func (c *simCmd) Run(ctx context.Context, sh *shell) error {
 		return fmt.Errorf("cannot listen on %s; choose another address with --listen: %w", c.Listen, bare(err))
 	}
 	fmt.Fprintf(sh.out, "Scripted provider on http://%s/v1, calls at /sim/calls. Models: %s\n",
-		listener.Addr(), clean(strings.Join(slices.Sorted(maps.Keys(scripts)), ", ")))
+		listener.Addr(), terminal.Clean(strings.Join(slices.Sorted(maps.Keys(scripts)), ", ")))
 	return sim.New(sim.Options{Scripts: scripts}).Serve(ctx, listener)
 }
 

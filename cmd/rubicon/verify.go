@@ -12,6 +12,7 @@ import (
 	"rubicon/internal/ident"
 	"rubicon/internal/ledger"
 	"rubicon/internal/store"
+	"rubicon/internal/terminal"
 )
 
 type verifyCmd struct {
@@ -32,7 +33,7 @@ func (c *verifyCmd) Run(ctx context.Context, sh *shell) error {
 		}
 	} else {
 		for _, d := range report.Differences {
-			fmt.Fprintln(sh.out, clean(d))
+			fmt.Fprintln(sh.out, terminal.Clean(d))
 		}
 	}
 	if !report.OK {

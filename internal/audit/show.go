@@ -6,6 +6,8 @@ import (
 	"reflect"
 	"strings"
 	"time"
+
+	"rubicon/internal/terminal"
 )
 
 // Head is the line above the results of a text report.
@@ -90,12 +92,7 @@ func cell(s string) string {
 // printable bounds a target's words and keeps control characters out.
 func printable(s string) string {
 	const most = 300
-	s = strings.Map(func(r rune) rune {
-		if r < ' ' || r >= 0x7f && r <= 0x9f {
-			return '·'
-		}
-		return r
-	}, s)
+	s = terminal.Clean(s)
 	if r := []rune(s); len(r) > most {
 		return string(r[:most]) + "…"
 	}

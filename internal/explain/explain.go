@@ -17,6 +17,7 @@ import (
 	"rubicon/internal/journal"
 	"rubicon/internal/ledger"
 	"rubicon/internal/money"
+	"rubicon/internal/terminal"
 )
 
 // Text lays out a whole record. Transactions are the request's own, for the
@@ -37,7 +38,7 @@ type page struct{ strings.Builder }
 
 func (p *page) line(format string, args ...any) {
 	// Names come from operators and providers: no control characters reach a terminal.
-	text := strings.TrimRight(clean(fmt.Sprintf(format, args...)), " ")
+	text := strings.TrimRight(terminal.Clean(fmt.Sprintf(format, args...)), " ")
 	p.WriteString(text + "\n")
 }
 
@@ -158,13 +159,4 @@ func moment(t time.Time) string {
 		return "unknown"
 	}
 	return t.UTC().Format("2006-01-02T15:04:05.000Z")
-}
-
-func clean(text string) string {
-	return strings.Map(func(r rune) rune {
-		if r < ' ' || r >= 0x7f && r <= 0x9f {
-			return '·'
-		}
-		return r
-	}, text)
 }
