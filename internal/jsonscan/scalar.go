@@ -16,6 +16,19 @@ const (
 	KindObject
 )
 
+// Empty tells whether a checked value has nothing in it: null, "", [] or {}.
+func Empty(raw []byte) bool {
+	switch raw[0] {
+	case 'n':
+		return true
+	case '"':
+		return len(raw) == 2
+	case '[', '{':
+		return space(raw, 1) == len(raw)-1
+	}
+	return false
+}
+
 // KindOf tells the kind of a value by its first byte; it does not check the rest. Leading white space is skipped.
 func KindOf(raw []byte) Kind {
 	i := space(raw, 0)

@@ -155,3 +155,14 @@ func TestBoolAndKind(t *testing.T) {
 		}
 	}
 }
+
+func TestEmpty(t *testing.T) {
+	for raw, want := range map[string]bool{
+		`null`: true, `""`: true, `[]`: true, "[ \t\r\n]": true, `{}`: true, `{ }`: true,
+		`" "`: false, `"\n"`: false, `[null]`: false, `[[]]`: false, `{"":null}`: false, `0`: false, `false`: false, `true`: false, `-1`: false,
+	} {
+		if got := Empty([]byte(raw)); got != want {
+			t.Errorf("%s: %t", raw, got)
+		}
+	}
+}

@@ -13,8 +13,11 @@ import (
 const maxDelay = 24 * time.Hour
 
 // Delay reads the retry_after of an error object, in seconds; 0 if it has none.
-func Delay(object []byte) time.Duration {
-	raw := jsonscan.Get(object, "retry_after")
+func Delay(object []byte) time.Duration { return Seconds(jsonscan.Get(object, "retry_after")) }
+
+// Seconds reads a number of seconds, be it a text; 0 if it is none that one
+// could wait.
+func Seconds(raw []byte) time.Duration {
 	word := string(raw)
 	if s, ok := jsonscan.Text(raw); ok {
 		word = strings.TrimSpace(s)

@@ -65,7 +65,7 @@ func (l *look) choices(raw []byte) {
 		return
 	}
 	if raw[0] != '[' {
-		l.output = l.output || !empty(raw)
+		l.output = l.output || !jsonscan.Empty(raw)
 		return
 	}
 	l.whole = true
@@ -74,7 +74,7 @@ func (l *look) choices(raw []byte) {
 		if v := el.Value(); v[0] == '{' {
 			l.choice(v)
 			continue
-		} else if !empty(v) {
+		} else if !jsonscan.Empty(v) {
 			l.output = true
 		}
 		l.whole = false
@@ -97,10 +97,10 @@ func (l *look) choice(raw []byte) {
 			message = v
 		case "text": // of the older completions
 			text = v
-			l.output = l.output || !empty(v)
+			l.output = l.output || !jsonscan.Empty(v)
 			l.text += textLen(v, 1)
 		case "error":
-			if !empty(v) {
+			if !jsonscan.Empty(v) {
 				l.failed, l.failure = true, v
 			}
 		case "usage":
@@ -110,7 +110,7 @@ func (l *look) choice(raw []byte) {
 		case "logprobs": // they spell the tokens out
 			l.output = l.output || !hollow(v, maxNesting)
 		default:
-			l.output = l.output || !empty(v) && !listed(choiceFacts[:], key)
+			l.output = l.output || !jsonscan.Empty(v) && !listed(choiceFacts[:], key)
 		}
 	}
 	l.parts(delta, message)
@@ -152,7 +152,7 @@ func (l *look) ends(raw []byte) bool {
 // hollow tells whether there is nothing in a value, nor in the values in it.
 func hollow(raw []byte, depth int) bool {
 	switch {
-	case empty(raw):
+	case jsonscan.Empty(raw):
 		return true
 	case raw[0] != '{' || depth == 0:
 		return false

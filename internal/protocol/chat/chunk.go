@@ -64,7 +64,7 @@ func put(dst *[]byte, v []byte, null bool) {
 }
 
 // empty tells whether the chunk has no choices in it.
-func (c *chunk) empty() bool { return c.choices == nil || empty(c.choices) }
+func (c *chunk) empty() bool { return c.choices == nil || jsonscan.Empty(c.choices) }
 
 // usageOf finds the usage where providers put it: in the chunk (OpenAI), in a
 // choice (Moonshot), in a member of their own (Groq, formerly) or in the error
@@ -97,7 +97,7 @@ func (c *chunk) names(s *protocol.Seen) {
 	if s.Model == "" {
 		s.Model, _ = jsonscan.Text(c.model)
 	}
-	if c.tier != nil && !empty(c.tier) && !jsonscan.Equal(c.tier, s.Tier) {
+	if c.tier != nil && !jsonscan.Empty(c.tier) && !jsonscan.Equal(c.tier, s.Tier) {
 		s.Tier, _ = jsonscan.Text(c.tier)
 	}
 }
@@ -110,7 +110,7 @@ func (c *chunk) failed(name []byte) bool {
 		if c.empty() {
 			return !c.trivialError()
 		}
-		return !empty(c.err) && !c.trivialError()
+		return !jsonscan.Empty(c.err) && !c.trivialError()
 	}
 	if c.hasChoices {
 		return false
@@ -120,7 +120,7 @@ func (c *chunk) failed(name []byte) bool {
 
 // trivialError: false, "" and [] say that there is none.
 func (c *chunk) trivialError() bool {
-	return string(c.err) == "false" || c.err[0] != '{' && empty(c.err)
+	return string(c.err) == "false" || c.err[0] != '{' && jsonscan.Empty(c.err)
 }
 
 // failure reads what the chunk says about the failure.
@@ -141,23 +141,5 @@ func (c *chunk) failure() protocol.FailureInfo {
 // typed tells whether the record names a type, as no chunk does. An event
 // named "message" is what SSE calls an event without a name.
 func (c *chunk) typed(name []byte) bool {
-	return c.typ != nil && !empty(c.typ) || len(name) > 0 && string(name) != "message"
-}
-
-// empty tells whether a valid value has nothing in it: null, "", [] or {}.
-func empty(raw []byte) bool {
-	switch raw[0] {
-	case 'n':
-		return true
-	case '"':
-		return len(raw) == 2
-	case '[', '{':
-		for _, b := range raw[1 : len(raw)-1] {
-			if b != ' ' && b != '\n' && b != '\t' && b != '\r' {
-				return false
-			}
-		}
-		return true
-	}
-	return false
+	return c.typ != nil && !jsonscan.Empty(c.typ) || len(name) > 0 && string(name) != "message"
 }

@@ -16,14 +16,14 @@ var sealedMembers = [...]string{"data", "signature", "encrypted_content", "thoug
 // fields are no output; anything else is, whoever invented it.
 func (l *look) delta(raw []byte) {
 	if raw[0] != '{' {
-		l.output = l.output || !empty(raw)
+		l.output = l.output || !jsonscan.Empty(raw)
 		return
 	}
 	var reasoning int64 // the same text under several names
 	m := jsonscan.Object(raw)
 	for m.Next() {
 		v := m.Value()
-		if empty(v) {
+		if jsonscan.Empty(v) {
 			continue
 		}
 		switch string(m.Key()) {
@@ -77,7 +77,7 @@ func eachSealed(item []byte, f func(member string, field []byte)) {
 	m := jsonscan.Object(item)
 	for m.Next() {
 		v := m.Value()
-		if v[0] != '"' || empty(v) {
+		if v[0] != '"' || jsonscan.Empty(v) {
 			continue
 		}
 		for _, name := range sealedMembers {

@@ -73,7 +73,7 @@ func AnswerEmbeddings(b []byte) (*protocol.Seen, error) {
 		return nil, protocol.ErrNotProtocol
 	}
 	data := jsonscan.Get(b, "data")
-	if jsonscan.KindOf(data) != jsonscan.KindArray || empty(data) {
+	if jsonscan.KindOf(data) != jsonscan.KindArray || jsonscan.Empty(data) {
 		return nil, protocol.ErrNotProtocol
 	}
 	seen := &protocol.Seen{Sequence: -1, Events: 1, OutputEvents: 1}

@@ -79,7 +79,7 @@ func hosted(tools, servers []byte) (names []string) {
 			}
 		}
 	}
-	if servers != nil && !empty(servers) {
+	if servers != nil && !jsonscan.Empty(servers) {
 		names = append(names, "mcp")
 	}
 	return names

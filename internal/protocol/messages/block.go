@@ -27,7 +27,7 @@ func readBlock(raw []byte) (b block) {
 			b.typ = v
 			continue
 		}
-		if empty(v) {
+		if jsonscan.Empty(v) {
 			continue
 		}
 		switch string(m.Key()) {

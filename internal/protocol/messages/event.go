@@ -79,16 +79,3 @@ func plain(raw []byte) ([]byte, bool) {
 	}
 	return raw[1 : len(raw)-1], true
 }
-
-// empty tells whether a valid value has nothing in it: null, "", [] or {}.
-func empty(raw []byte) bool {
-	switch raw[0] {
-	case 'n':
-		return true
-	case '"':
-		return len(raw) == 2
-	case '[', '{':
-		return len(bytes.TrimSpace(raw[1:len(raw)-1])) == 0
-	}
-	return false
-}

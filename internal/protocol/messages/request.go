@@ -71,7 +71,7 @@ func hostedTools(tools, servers []byte) (names []string) {
 			names = append(names, unversioned(typ))
 		}
 	}
-	if servers != nil && !empty(servers) {
+	if servers != nil && !jsonscan.Empty(servers) {
 		names = append(names, "mcp")
 	}
 	return names

@@ -196,7 +196,7 @@ func TestFailures(t *testing.T) {
 		{"status and headers", []string{`{"type":"error","status":429,"error":{"type":"t"},"headers":{"Retry-After":"1.5"}}`},
 			protocol.FailureInfo{Type: "t", Status: 429, RetryAfter: 1500 * time.Millisecond}},
 		{"absurd delays", []string{`{"type":"error","code":"c","headers":{"retry-after":"-4"},"error":{"retry_after":1e300}}`},
-			protocol.FailureInfo{Code: "c", RetryAfter: maxDelay}},
+			protocol.FailureInfo{Code: "c", RetryAfter: 24 * time.Hour}},
 		{"failed", []string{`{"type":"response.failed","response":{"error":{"code":"c","message":"m"}}}`},
 			protocol.FailureInfo{Code: "c", Message: "m"}},
 		{"failed without error", []string{`{"type":"response.failed","response":{"error":null}}`}, protocol.FailureInfo{}},

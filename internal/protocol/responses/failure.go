@@ -1,7 +1,6 @@
 package responses
 
 import (
-	"strconv"
 	"strings"
 	"time"
 
@@ -9,10 +8,6 @@ import (
 	"rubicon/internal/jsonscan"
 	"rubicon/internal/protocol"
 )
-
-// maxDelay bounds what an event may say about waiting; absurd numbers must not
-// overflow a Duration.
-const maxDelay = 24 * time.Hour
 
 // errorEvent reads an error event, whose fields are flat, nested under "error",
 // or both ways; nested ones count first.
@@ -73,27 +68,15 @@ func delay(obj []byte) time.Duration {
 	for m.Next() {
 		switch string(m.Key()) {
 		case "retry_after":
-			d = max(d, seconds(m.Value()))
+			d = max(d, protocol.Seconds(m.Value()))
 		case "headers":
 			h := jsonscan.Object(m.Value())
 			for h.Next() {
 				if strings.EqualFold(string(h.Key()), "retry-after") {
-					d = max(d, seconds(h.Value()))
+					d = max(d, protocol.Seconds(h.Value()))
 				}
 			}
 		}
 	}
 	return d
-}
-
-func seconds(raw []byte) time.Duration {
-	word := string(raw)
-	if s, isText := jsonscan.Text(raw); isText {
-		word = strings.TrimSpace(s)
-	}
-	f, err := strconv.ParseFloat(word, 64)
-	if err != nil || !(f > 0) {
-		return 0
-	}
-	return time.Duration(min(f, maxDelay.Seconds()) * float64(time.Second))
 }
