@@ -8,6 +8,7 @@ package fault
 
 import (
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -50,6 +51,15 @@ func New(code, message string) *Error {
 
 // Newf is New with a format.
 func Newf(code, format string, args ...any) *Error { return New(code, fmt.Sprintf(format, args...)) }
+
+// Clip bounds what of a client's own words is repeated to him or kept.
+func Clip(s string) string {
+	const most = 200
+	if len(s) > most {
+		return strings.ToValidUTF8(s[:most], "") + "…"
+	}
+	return s
+}
 
 // WithParam names the part of the request that is at fault.
 func (e *Error) WithParam(p string) *Error { e.Param = p; return e }

@@ -202,3 +202,13 @@ func FuzzEnvelope(f *testing.F) {
 		}
 	})
 }
+
+// A client's own words are cut between characters, and it shows that they were.
+func TestClip(t *testing.T) {
+	whole := strings.Repeat("ö", 100)
+	for words, want := range map[string]string{"": "", whole: whole, "x" + whole: "x" + strings.Repeat("ö", 99) + "…"} {
+		if got := fault.Clip(words); got != want {
+			t.Errorf("%q: %q", words, got)
+		}
+	}
+}

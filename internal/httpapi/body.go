@@ -16,7 +16,7 @@ import (
 // reads the answer instead of a reset connection.
 func (a *api) readBody(w http.ResponseWriter, r *http.Request) ([]byte, *fault.Error) {
 	if enc := r.Header.Get("Content-Encoding"); enc != "" && !strings.EqualFold(enc, "identity") {
-		return nil, fault.Newf(fault.InvalidRequest, "Content-Encoding %q is not supported; send the body as it is.", clip(enc))
+		return nil, fault.Newf(fault.InvalidRequest, "Content-Encoding %q is not supported; send the body as it is.", fault.Clip(enc))
 	}
 	most := a.Config().Limits.RequestBody
 	if r.ContentLength > most {

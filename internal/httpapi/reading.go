@@ -58,7 +58,7 @@ func (a *api) models(w http.ResponseWriter, _ *http.Request, who account.Princip
 func (a *api) model(w http.ResponseWriter, r *http.Request, who account.Principal) *fault.Error {
 	name := r.PathValue("id")
 	if a.Config().Model(name) == nil || !who.MayUse(name) {
-		return fault.Newf(fault.ModelNotFound, "The model %q does not exist here.", clip(name))
+		return fault.Newf(fault.ModelNotFound, "The model %q does not exist here.", fault.Clip(name))
 	}
 	return reply(w, viewOf(name))
 }
@@ -108,7 +108,7 @@ func (a *api) requests(w http.ResponseWriter, r *http.Request, who account.Princ
 func (a *api) request(w http.ResponseWriter, r *http.Request, who account.Principal) *fault.Error {
 	rec, err := a.Journal.Get(r.Context(), r.PathValue("id"))
 	if errors.Is(err, journal.ErrNotFound) || err == nil && rec.Customer != who.Customer.ID {
-		return fault.Newf(fault.NotFound, "No request with id '%s' was found.", clip(r.PathValue("id")))
+		return fault.Newf(fault.NotFound, "No request with id '%s' was found.", fault.Clip(r.PathValue("id")))
 	}
 	if err != nil {
 		return fault.New(fault.StoreUnavailable, "").WithCause(err)

@@ -24,7 +24,7 @@ func (a *api) serve(s Surface) http.HandlerFunc {
 		}
 		req := &turn.Request{
 			ID: requestID(r), Principal: who, Surface: s.Surface, Protocol: s.Protocol,
-			Header: Upward(r.Header), ClientRequestID: clip(r.Header.Get("X-Client-Request-Id")), Session: Session(r.Header),
+			Header: Upward(r.Header), ClientRequestID: fault.Clip(r.Header.Get("X-Client-Request-Id")), Session: Session(r.Header),
 			Received: received, Free: s.Free, Delivery: r.Header.Get(DeliveryHeader),
 			OnLimits: limitHeaders(w.Header()),
 		}
@@ -123,7 +123,7 @@ func Upward(h http.Header) http.Header {
 func Session(h http.Header) string {
 	for _, name := range [...]string{"Session_id", "Session-Id", "X-Session-Id", "X-Claude-Code-Session-Id"} {
 		if v := h.Get(name); v != "" {
-			return clip(v)
+			return fault.Clip(v)
 		}
 	}
 	return ""
@@ -148,12 +148,4 @@ func Fail(w http.ResponseWriter, r *http.Request, f *fault.Error) {
 		body = fault.MessagesBody(f)
 	}
 	writeFault(w, f, body)
-}
-
-// clip bounds a client's own words.
-func clip(s string) string {
-	if len(s) > 200 {
-		return s[:200]
-	}
-	return s
 }

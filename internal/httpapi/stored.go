@@ -53,7 +53,7 @@ func (a *api) storedDelete(w http.ResponseWriter, r *http.Request, who account.P
 // upstream agreed.
 func (a *api) stored(w http.ResponseWriter, r *http.Request, who account.Principal, sub string) (bool, *fault.Error) {
 	id := r.PathValue("id")
-	missing := fault.Newf(fault.NotFound, "Response with id '%s' not found.", clip(id))
+	missing := fault.Newf(fault.NotFound, "Response with id '%s' not found.", fault.Clip(id))
 	e, ok, err := a.States.Lookup(r.Context(), who.Customer.ID, state.KindResponse, id)
 	if err != nil {
 		return false, fault.New(fault.StoreUnavailable, "").WithCause(err)

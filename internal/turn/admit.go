@@ -52,10 +52,10 @@ func (t *turn) findModel() *fault.Error {
 	name := t.req.Parsed.Model
 	t.model = t.cfg.Model(name)
 	if t.model == nil {
-		return fault.Newf(fault.ModelNotFound, "The model %q does not exist here. GET /v1/models lists those that do.", clip(name)).WithParam("model")
+		return fault.Newf(fault.ModelNotFound, "The model %q does not exist here. GET /v1/models lists those that do.", fault.Clip(name)).WithParam("model")
 	}
 	if !t.req.Principal.MayUse(name) {
-		return fault.Newf(fault.ModelNotAllowed, "This key may not use the model %q.", clip(name)).WithParam("model")
+		return fault.Newf(fault.ModelNotAllowed, "This key may not use the model %q.", fault.Clip(name)).WithParam("model")
 	}
 	var speaks []string
 	for i := range t.model.Channels {
@@ -68,7 +68,7 @@ func (t *turn) findModel() *fault.Error {
 		}
 	}
 	slices.Sort(speaks)
-	return fault.Newf(fault.UnsupportedSurface, "The model %q does not speak this API; it speaks: %s.", clip(name), strings.Join(speaks, ", ")).WithParam("model")
+	return fault.Newf(fault.UnsupportedSurface, "The model %q does not speak this API; it speaks: %s.", fault.Clip(name), strings.Join(speaks, ", ")).WithParam("model")
 }
 
 // limitTime sets the request's deadlines.
@@ -150,9 +150,9 @@ func (t *turn) bind(r protocol.Ref, e state.Entry, known, manyOrigins bool) *fau
 	case sealed, t.cfg.State.PassUnknown():
 		return nil
 	case r.Kind == protocol.KindResponse:
-		return fault.Newf(fault.PreviousResponseNotFound, "Previous response with id '%s' not found.", clip(r.ID)).WithParam(r.Param)
+		return fault.Newf(fault.PreviousResponseNotFound, "Previous response with id '%s' not found.", fault.Clip(r.ID)).WithParam(r.Param)
 	}
-	return fault.Newf(fault.NotFound, "No %s with id '%s' was found.", strings.ReplaceAll(r.Kind, "_", " "), clip(r.ID)).WithParam(r.Param)
+	return fault.Newf(fault.NotFound, "No %s with id '%s' was found.", strings.ReplaceAll(r.Kind, "_", " "), fault.Clip(r.ID)).WithParam(r.Param)
 }
 
 // nowhere is the origin of a request that names state of two: no account has
@@ -201,7 +201,7 @@ func (t *turn) amount() (held money.Nano, tokens int64, f *fault.Error) {
 	held, err := t.model.Price.Hold(price.HoldInput{InputTokens: t.estimate, Choices: p.Choices, OutputBound: bound, Tier: p.Tier})
 	switch {
 	case errors.Is(err, price.ErrUnknownTier):
-		return 0, 0, fault.Newf(fault.UnsupportedParameter, "The service tier %q has no price for this model.", clip(p.Tier)).WithParam("service_tier")
+		return 0, 0, fault.Newf(fault.UnsupportedParameter, "The service tier %q has no price for this model.", fault.Clip(p.Tier)).WithParam("service_tier")
 	case errors.Is(err, price.ErrOverflow):
 		return 0, 0, t.unpayable()
 	case err != nil:
@@ -264,13 +264,4 @@ func (t *turn) poor(balance, estimated string) *fault.Error {
 	f := fault.Newf(fault.InsufficientBalance, "The balance of %s USD does not cover the estimated cost of %s USD. Add credit, or lower the request's maximum of output tokens.", balance, estimated)
 	f.Extra = []fault.Field{{Name: "balance", Value: fmt.Sprintf("%q", balance)}, {Name: "estimated_cost", Value: fmt.Sprintf("%q", estimated)}}
 	return f
-}
-
-// clip bounds what of a client's own words is repeated to him.
-func clip(s string) string {
-	const most = 200
-	if len(s) > most {
-		return strings.ToValidUTF8(s[:most], "") + "…"
-	}
-	return s
 }

@@ -43,7 +43,7 @@ func (e *Engine) Refused(ctx context.Context, req *Request, f *fault.Error) {
 	defer t.end()
 	if t.rec.PublicModel == "" {
 		name, _ := jsonscan.Text(jsonscan.Get(req.Body, "model"))
-		t.rec.PublicModel = clip(name)
+		t.rec.PublicModel = fault.Clip(name)
 	}
 	t.reject(f)
 }

@@ -44,7 +44,7 @@ func unsupported(typ []byte) *fault.Error {
 	case name == eventCancel:
 		f = fault.New(fault.UnsupportedEvent, "response.cancel is not supported; close the connection to cancel a response.")
 	default:
-		f = fault.Newf(fault.UnsupportedEvent, "The event %q is not supported; send response.create.", clip(name))
+		f = fault.Newf(fault.UnsupportedEvent, "The event %q is not supported; send response.create.", fault.Clip(name))
 	}
 	return f.WithParam("type")
 }

@@ -33,7 +33,7 @@ type peer struct {
 // welcome decides whether the request may be upgraded.
 func (h *Handler) welcome(r *http.Request) (peer, *fault.Error) {
 	p := peer{key: httpapi.Key(r), header: upward(r.Header), session: httpapi.Session(r.Header),
-		clientRequestID: clip(r.Header.Get("X-Client-Request-Id")), delivery: r.Header.Get(httpapi.DeliveryHeader)}
+		clientRequestID: fault.Clip(r.Header.Get("X-Client-Request-Id")), delivery: r.Header.Get(httpapi.DeliveryHeader)}
 	if p.key == "" {
 		return p, fault.New(fault.InvalidAPIKey, "No API key. Send Authorization: Bearer rk-….")
 	}
@@ -175,13 +175,4 @@ func (t *takeover) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	early, _ := rw.Reader.Peek(rw.Reader.Buffered())
 	t.wire = &wire{Conn: socket, early: slices.Clone(early)}
 	return t.wire, bufio.NewReadWriter(bufio.NewReaderSize(t.wire, readBuffer), bufio.NewWriterSize(t.wire, writeBuffer)), nil
-}
-
-// clip bounds a client's own words.
-func clip(s string) string {
-	const most = 200
-	if len(s) > most {
-		return strings.ToValidUTF8(s[:most], "") + "…"
-	}
-	return s
 }
