@@ -93,7 +93,7 @@ type Surface struct {
 	Free     bool // token counting: recorded, no hold, no charge
 }
 
-// ServeHTTP names the request and sends it on.
+// ServeHTTP names the request and sends it on, guarded.
 func (a *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	id := a.IDs.ID("req")
 	w.Header().Set("X-Request-Id", id)
@@ -101,6 +101,9 @@ func (a *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Request-Id", id) // the name that Anthropic's SDKs read
 	}
 	r = r.WithContext(context.WithValue(r.Context(), idKey{}, id))
+	g := &guarded{ResponseWriter: w}
+	defer a.guard(g, r)
+	w = g
 	// The deadline of the connection's last answer must not end this one.
 	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(a.Config().Timers.Write))
 	if pressure.TooMany(r.Context()) {
