@@ -4,6 +4,9 @@
 //
 // It holds no rule. It is also the whole gateway for tests and the demo, which
 // pass their own network, randomness and log in Options.
+//
+// Invariant: when Run has returned, or Close, nothing that New or Run started
+// runs any more and nothing that they opened is open.
 package app
 
 import (
@@ -97,7 +100,7 @@ type App struct {
 	connections           context.CancelCauseFunc // ends the turns that outlive the grace time
 	draining              atomic.Bool
 	underway              underway
-	elsewhere             atomic.Bool // the order that is carried out was given to another process
+	elsewhere             atomic.Bool // the order that obey carries out was given to another process, for heard
 	ready                 chan struct{}
 }
 
@@ -234,11 +237,14 @@ const probeTime = 2 * time.Second
 func (a *App) Run(ctx context.Context) error {
 	background, stop := context.WithCancel(context.WithoutCancel(ctx))
 	var wg sync.WaitGroup
-	failed := make(chan error, 8)
+	failed := make(chan error, 1) // the first one ends it all
 	start := func(name string, run func() error) {
 		wg.Go(func() {
 			if err := run(); err != nil && !errors.Is(err, http.ErrServerClosed) {
-				failed <- fmt.Errorf("%s: %w", name, err)
+				select {
+				case failed <- fmt.Errorf("%s: %w", name, err):
+				default:
+				}
 			}
 		})
 	}

@@ -2,7 +2,10 @@
 // or failure event is. The knowledge is data (rules.go); this file applies it.
 //
 // It does not decide what follows from a class: replay does that for the
-// request, health for the route. An unknown failure stays unknown.
+// request, health for the route.
+//
+// Invariant: the class is a function of the answer and the rules alone; a failure
+// that no rule knows is Unknown.
 package classify
 
 import (

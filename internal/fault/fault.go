@@ -4,6 +4,9 @@
 //
 // It decides nothing about routing or replay and knows no transport. The two
 // wire shapes (OpenAI's and Anthropic's envelope) are the only JSON it writes.
+//
+// Invariant: a code has one row, which is its status, type and words wherever it
+// is told; a cause is in nothing that is written for a client.
 package fault
 
 import (
