@@ -55,7 +55,7 @@ type overrideFlags struct {
 }
 
 type reasonFlag struct {
-	Reason string `placeholder:"TEXT" help:"Why; it is shown with the state."`
+	Reason string `placeholder:"TEXT" help:"Why; it stays on record."`
 }
 
 type channelPause struct {
