@@ -12,7 +12,7 @@ import (
 // answer runs the request, or gives the answer of the one whose repeat it is.
 func (a *api) answer(w http.ResponseWriter, r *http.Request, req *turn.Request) *fault.Error {
 	run := func(ctx context.Context, w http.ResponseWriter) bool {
-		sink := newSink(w, req.Protocol, a.Config().TimersOf(req.Parsed.Model, req.Protocol.Channel()).Write)
+		sink := newSink(w, r, req.Protocol, a.Config().TimersOf(req.Parsed.Model, req.Protocol.Channel()).Write)
 		result := a.Engine.Run(ctx, req, sink)
 		sink.close()
 		return result.Delivered

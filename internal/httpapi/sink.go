@@ -21,6 +21,7 @@ type sink struct {
 	protocol *protocol.Protocol
 	buf      *[]byte       // nil while nothing is gathered: most streams wait most of the time
 	limit    time.Duration // for a client that takes nothing
+	most     int           // of one write; 0: whole events, whatever their size
 	deadline time.Time
 	begun    bool
 	err      error // the writer failed
@@ -29,12 +30,17 @@ type sink struct {
 const (
 	gather = 32 << 10 // what is gathered before it is written without waiting for Flush
 	pooled = 64 << 10 // larger buffers are not kept
+	piece  = 64 << 10 // what a client must take in one go where the connection does not see to it
 )
 
 var buffers = sync.Pool{New: func() any { b := make([]byte, 0, 4<<10); return &b }}
 
-func newSink(w http.ResponseWriter, p *protocol.Protocol, limit time.Duration) *sink {
-	return &sink{w: w, rc: http.NewResponseController(w), protocol: p, limit: limit}
+func newSink(w http.ResponseWriter, r *http.Request, p *protocol.Protocol, limit time.Duration) *sink {
+	s := &sink{w: w, rc: http.NewResponseController(w), protocol: p, limit: limit}
+	if r.ProtoMajor > 1 {
+		s.most = piece // deadlines are of streams there, and writes are not seen by the client
+	}
+	return s
 }
 
 // room is the buffer, from the pool if there is none yet.
@@ -120,13 +126,20 @@ func (s *sink) write() {
 }
 
 // send writes under the write deadline, which is moved on only every now and
-// then: setting it costs more than the write.
+// then: setting it costs more than the write. During a write the connection
+// moves it on (pressure.Connections).
 func (s *sink) send(b []byte) {
-	if s.err != nil {
-		return
+	for rest := b; s.err == nil; {
+		n := len(rest)
+		if s.most > 0 {
+			n = min(n, s.most)
+		}
+		s.moveDeadline()
+		_, s.err = s.w.Write(rest[:n])
+		if rest = rest[n:]; len(rest) == 0 {
+			return
+		}
 	}
-	s.moveDeadline()
-	_, s.err = s.w.Write(b)
 }
 
 // moveDeadline keeps the write deadline at least the limit ahead.

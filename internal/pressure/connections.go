@@ -33,12 +33,13 @@ func (l *listener) Accept() (net.Conn, error) {
 		return nil, err
 	}
 	n := l.c.open.Add(1)
-	return &counted{Conn: conn, c: l.c, over: n > int64(l.c.most())}, nil
+	boundUnsent(conn)
+	return &counted{patient: patient{Conn: conn}, c: l.c, over: n > int64(l.c.most())}, nil
 }
 
 // counted is a connection that gives its place back once.
 type counted struct {
-	net.Conn
+	patient
 	c    *Connections
 	over bool
 	once sync.Once
@@ -63,10 +64,7 @@ type overKey struct{}
 // Mark is an http.Server's ConnContext: it remembers that a connection came
 // over the bound, so that its request is answered and not just cut.
 func (c *Connections) Mark(ctx context.Context, conn net.Conn) context.Context {
-	if t, ok := conn.(interface{ NetConn() net.Conn }); ok { // below TLS
-		conn = t.NetConn()
-	}
-	if k, ok := conn.(*counted); ok && k.over {
+	if k, ok := below(conn).(*counted); ok && k.over {
 		return context.WithValue(ctx, overKey{}, true)
 	}
 	return ctx

@@ -17,6 +17,7 @@ import (
 	"rubicon/internal/account"
 	"rubicon/internal/fault"
 	"rubicon/internal/httpapi"
+	"rubicon/internal/pressure"
 	"rubicon/internal/turn"
 )
 
@@ -172,6 +173,7 @@ func (t *takeover) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	if err != nil {
 		return nil, nil, errors.Join(errors.New("taking the connection over"), err)
 	}
+	pressure.Strict(socket) // the wire has a say of its own
 	early, _ := rw.Reader.Peek(rw.Reader.Buffered())
 	t.wire = &wire{Conn: socket, early: slices.Clone(early)}
 	return t.wire, bufio.NewReadWriter(bufio.NewReaderSize(t.wire, readBuffer), bufio.NewWriterSize(t.wire, writeBuffer)), nil

@@ -1,8 +1,10 @@
 package e2e
 
 import (
+	"bufio"
 	"io"
 	"net"
+	"net/http"
 	"runtime"
 	"slices"
 	"strings"
@@ -107,6 +109,42 @@ func TestClientTakesNothing(t *testing.T) {
 	must(t, 5*time.Second, "a cancelled record", func() bool {
 		for _, r := range s.Records() {
 			return r.Outcome == journal.OutcomeCancelled && r.AfterOutput && r.Charge > 0
+		}
+		return false
+	})
+}
+
+// A client that takes a large event slowly takes something all the time, and is
+// not cut, however long the event takes.
+func TestClientTakesSlowly(t *testing.T) {
+	const size = 10 << 20
+	up := &stand.Raw{Handle: func(c *stand.Exchange) bool {
+		c.Stream()
+		e := events["responses"]
+		return c.Chunk(e.opening) == nil && c.Chunk(strings.Replace(e.output, `"delta":"`, `"delta":"`+strings.Repeat("x", size), 1)) == nil &&
+			c.Chunk(e.ending) == nil && c.End()
+	}}
+	s := stand.Start(t, stand.Options{Config: peersOf("timers: {write: 1s}", "alpha"), Peers: map[string]stand.Peer{"alpha": up}})
+	conn := dial(t, s, "/v1/responses", apis[0].stream("r"))
+	_ = conn.(*net.TCPConn).SetReadBuffer(256 << 10)
+	resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	var taken int64
+	for err == nil {
+		var n int64
+		n, err = io.CopyN(io.Discard, resp.Body, 256<<10)
+		taken += n
+		time.Sleep(75 * time.Millisecond)
+	}
+	if taken < size || err != io.EOF {
+		t.Errorf("%d KiB, then %v", taken>>10, err)
+	}
+	must(t, 5*time.Second, "a completed record", func() bool {
+		for _, r := range s.Records() {
+			return r.Outcome == journal.OutcomeCompleted
 		}
 		return false
 	})

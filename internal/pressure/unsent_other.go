@@ -1,0 +1,7 @@
+//go:build !linux
+
+package pressure
+
+import "net"
+
+func boundUnsent(net.Conn) {}
