@@ -194,8 +194,13 @@ func (t *turn) write(bill meter.Bill, a *attempt, handed replay.Handed) {
 	if a.failed == nil || handed != replay.Nothing || a.seen.Result {
 		closing.State = t.remembered(a)
 	}
+	t.finish(closing)
+}
+
+func (t *turn) finish(closing meter.Closing) {
 	ctx, done := t.detached()
 	defer done()
+	t.closed = true
 	if err := t.Books.Close(ctx, closing); err != nil {
 		t.Log.Error("settling a request; its hold stays open until the next start resolves it", "request_id", t.req.ID, "error", err)
 	}

@@ -144,6 +144,7 @@ type turn struct {
 	grant    *limit.Grant
 	bill     meter.Billing
 	opened   bool // the hold and the record exist
+	closed   bool // both were brought to their end
 
 	made     replay.Counts
 	tried    []health.Route
@@ -158,6 +159,7 @@ func (e *Engine) Run(ctx context.Context, req *Request, sink Sink) Result {
 	}
 	t := e.begin(ctx, req, sink)
 	defer t.end()
+	defer t.rescue()
 	if f := t.admit(); f != nil {
 		t.refuse(f)
 		return Result{Outcome: t.rec.Outcome}
