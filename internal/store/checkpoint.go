@@ -2,20 +2,40 @@ package store
 
 import "context"
 
-// checkpointRows is after how many written rows the log is worth a checkpoint:
-// some ten megabytes. A checkpoint flushes the log, and on many file systems
-// writes wait for that: it should be rare.
-const checkpointRows = 50_000
+// checkpointVolume is how much log is worth a checkpoint. That flushes the log,
+// and on many file systems writes wait for it: it should be rare.
+const checkpointVolume = 64 << 20
 
-// noteRows tells the checkpointer when enough was written. It never waits: if
-// a checkpoint is due already, that one covers these rows too.
-func (db *DB) noteRows(s *session) {
+// What a transaction adds to the log, roughly: whole pages, of each table and
+// index at least one, and beside those what its rows hold.
+const (
+	commitVolume = 32 << 10
+	rowVolume    = 1 << 10
+)
+
+// volumeOf is what a row adds to the log.
+func volumeOf(row []any) int64 {
+	n := int64(rowVolume)
+	for _, v := range row {
+		switch v := v.(type) {
+		case string:
+			n += int64(len(v))
+		case []byte:
+			n += int64(len(v))
+		}
+	}
+	return n
+}
+
+// noteVolume tells the checkpointer when enough was written. It never waits: if
+// a checkpoint is due already, that one covers this too.
+func (db *DB) noteVolume(s *session) {
 	if db.moving == nil {
 		return
 	}
-	db.sinceCheckpoint += s.rows
-	s.rows = 0
-	if db.sinceCheckpoint < checkpointRows {
+	db.sinceCheckpoint += s.volume
+	s.volume = 0
+	if db.sinceCheckpoint < checkpointVolume {
 		return
 	}
 	db.sinceCheckpoint = 0
@@ -27,13 +47,27 @@ func (db *DB) noteRows(s *session) {
 
 // runCheckpoints moves the log into the database file beside the writer,
 // which would otherwise stop for it, disk flush included.
+//
+// SQLite begins the log anew only when all of it was moved, and a writer that is
+// never idle adds to it during each move: the log would grow as long as the load
+// lasts. So the little that came meanwhile is moved while the writer waits.
 func (db *DB) runCheckpoints() {
 	s := <-db.moving.free
 	defer db.moving.give(s)
-	for range db.due {
+	// A failure has no consequence but a longer log: the next one moves it, and
+	// a disk that fails or fills shows in the writes. So it is with a reader that
+	// still needs the log; the writer does not wait long for it to end.
+	run := func(text string) {
 		var busy, logged, moved int
-		// A failure has no consequence but a longer log: the next one moves
-		// it, and a disk that fails or fills shows in the writes.
-		_ = s.queryRow(context.Background(), db.dialect.checkpoint, nil, []any{&busy, &logged, &moved})
+		_ = s.queryRow(context.Background(), text, nil, []any{&busy, &logged, &moved})
+	}
+	var timeout int
+	_ = s.queryRow(context.Background(), "PRAGMA busy_timeout(20)", nil, []any{&timeout})
+	for range db.due {
+		run(db.dialect.checkpoint)
+		run(db.dialect.checkpoint) // what came during the first: the less is left, the shorter the wait
+		writer := <-db.writing.free
+		run(db.dialect.restart)
+		db.writing.give(writer)
 	}
 }

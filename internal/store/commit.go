@@ -47,7 +47,7 @@ func (db *DB) commit(tx *Tx) error {
 	err = s.conn.pipeline(tx.ctx, append(list, query{text: commit}))
 	switch {
 	case err == nil:
-		s.rows += tx.writes
+		s.volume += commitVolume + tx.volume
 		return nil
 	case !s.conn.broken():
 		return errors.Join(err, s.rollback(tx.ctx))

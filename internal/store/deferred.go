@@ -131,6 +131,7 @@ func (tx *Tx) put(stmt deferred, row []any) {
 		panic(fmt.Sprintf("store: %d values for %+v", len(row), stmt))
 	}
 	tx.writes++
+	tx.volume += volumeOf(row)
 	for _, g := range tx.groups {
 		if g.stmt == stmt {
 			g.args = append(g.args, row...)

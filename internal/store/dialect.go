@@ -21,6 +21,7 @@ type dialect struct {
 	begin      string // starts a transaction that will write
 	beginRead  string // starts a snapshot
 	checkpoint string // what to run beside the writer now and then; "": nothing
+	restart    string // what to run after it, while the writer waits
 	insert     string // the verb of deferred inserts where rows are listed
 	forUpdate  string // what locks the rows of a SELECT
 	lockSchema string // what keeps others out of a migration, if begin does not

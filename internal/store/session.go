@@ -18,7 +18,7 @@ type session struct {
 	texts     map[batchKey]string
 	room      map[deferred][]any // for rows, see Tx.recycle
 	mark      mark
-	rows      int // written since they were last counted
+	volume    int64 // what its transactions added to the log, since it was last counted
 }
 
 func newSession(d dialect, c connector, o *outage) *session {

@@ -58,6 +58,7 @@ func sqliteDialect(path string, o Options) (dialect, error) {
 	d.readDSN = file + "?" + pragmas(read...)
 	d.file = path
 	d.checkpoint = "PRAGMA wal_checkpoint(PASSIVE)"
+	d.restart = "PRAGMA wal_checkpoint(TRUNCATE)"
 	return d, nil
 }
 

@@ -64,7 +64,7 @@ type DB struct {
 	gate    sync.RWMutex   // held shared while queueing, so that close(queue) is safe
 	once    sync.Once
 
-	sinceCheckpoint int         // rows; the writer's own
+	sinceCheckpoint int64       // bytes of the log; the writer's own
 	marked          atomic.Bool // writers leave marks, see commit
 }
 

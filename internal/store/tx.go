@@ -11,6 +11,7 @@ type Tx struct {
 	ctx     context.Context // the writer's own, not a caller's
 
 	writes  int   // how often anything was written or put off
+	volume  int64 // of that in the log, roughly
 	broken  error // the first error of the database; the transaction is lost
 	groups  []*group
 	pending []keyedPending
@@ -46,6 +47,7 @@ func (tx *Tx) Pending(key any, make func() Pending) Pending {
 // Exec runs a statement and tells how many rows it changed.
 func (tx *Tx) Exec(text string, args ...any) (int64, error) {
 	tx.writes++
+	tx.volume += volumeOf(args)
 	changed, err := tx.session.exec(tx.ctx, text, args)
 	return changed, tx.check(err)
 }

@@ -104,7 +104,7 @@ func (db *DB) runWriter() {
 		}
 		s := <-db.writing.free
 		db.runBatch(s, batch)
-		db.noteRows(s)
+		db.noteVolume(s)
 		db.writing.give(s)
 		clear(batch)
 	}
