@@ -112,6 +112,7 @@ func (a *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if a.Draining != nil && a.Draining() && r.URL.Path != "/healthz" {
+		takeRest(w, r)
 		w.Header().Set("Connection", "close")
 		a.fail(w, r, fault.New(fault.ShuttingDown, ""))
 		return

@@ -72,7 +72,15 @@ func readAway(w http.ResponseWriter, r *http.Request) {
 		return
 	case w.Header().Get("Connection") == "close":
 		return // it was, or there is no room for it
-	case r.Header.Get("Expect") != "":
+	}
+	takeRest(w, r)
+}
+
+// takeRest reads away what is left of a body. Where the connection is to be
+// closed it comes before that is said, because of such a connection the server
+// reads not even a small one.
+func takeRest(w http.ResponseWriter, r *http.Request) {
+	if r.Header.Get("Expect") != "" {
 		return // it waits for a word to send, and gets the answer instead
 	}
 	rc := http.NewResponseController(w)

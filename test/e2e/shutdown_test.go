@@ -1,7 +1,10 @@
 package e2e
 
 import (
+	"bufio"
+	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"strings"
 	"sync"
@@ -55,6 +58,9 @@ func TestSIGTERM(t *testing.T) {
 	must(t, 5*time.Second, "new requests are refused", func() bool {
 		return refusesNew(t, p.URL+"/readyz") && refusesNew(t, p.URL+"/v1/models")
 	})
+	for _, size := range []int{100 << 10, 4 << 20} {
+		refusesUpload(t, p, customer, size)
+	}
 	close(finish)
 	wg.Wait()
 	if code := <-ended; code != 0 {
@@ -145,4 +151,36 @@ func refusesNew(t *testing.T, url string) bool {
 	body, err := io.ReadAll(res.Body)
 	return err == nil && res.StatusCode == 503 && strings.Contains(string(body), `"code":"shutting_down"`) &&
 		res.Header.Get("Retry-After") != "" && res.Header.Get("X-Should-Retry") == "true" && res.Close
+}
+
+// refusesUpload: a client that sends everything before it looks reads why it was
+// refused, and not a reset connection.
+func refusesUpload(t *testing.T, p *process, c stand.Customer, size int) {
+	t.Helper()
+	conn, err := net.Dial("tcp", strings.TrimPrefix(p.URL, "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	if _, err := fmt.Fprintf(conn, "POST /v1/responses HTTP/1.1\r\nHost: gw\r\nAuthorization: Bearer %s\r\nContent-Length: %d\r\n\r\n", c.Key, size); err != nil {
+		t.Fatal(err)
+	}
+	for rest := size; rest > 0; rest -= 4 << 10 { // in pieces, as a network brings them
+		if _, err := conn.Write(make([]byte, min(rest, 4<<10))); err != nil {
+			t.Errorf("%d bytes: %d before the end the gateway let no more be sent: %v", size, rest, err)
+			return
+		}
+		if rest == size {
+			time.Sleep(50 * time.Millisecond)
+		}
+	}
+	resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != 503 {
+		t.Errorf("status %d", resp.StatusCode)
+	}
 }
