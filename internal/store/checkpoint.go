@@ -3,8 +3,10 @@ package store
 import "context"
 
 // checkpointVolume is how much log is worth a checkpoint. That flushes the log,
-// and on many file systems writes wait for it: it should be rare.
-const checkpointVolume = 64 << 20
+// and on many file systems writes wait for it: it should be rare. The file of
+// the log stays as long as it grew, some 300 MB under a load that never pauses:
+// to write over it is cheaper than to give it back and to ask for it again.
+const checkpointVolume = 128 << 20
 
 // What a transaction adds to the log, roughly: whole pages, of each table and
 // index at least one, and beside those what its rows hold.
@@ -35,7 +37,7 @@ func (db *DB) noteVolume(s *session) {
 	}
 	db.sinceCheckpoint += s.volume
 	s.volume = 0
-	if db.sinceCheckpoint < checkpointVolume {
+	if db.sinceCheckpoint < db.dialect.volume {
 		return
 	}
 	db.sinceCheckpoint = 0

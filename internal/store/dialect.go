@@ -22,6 +22,7 @@ type dialect struct {
 	beginRead  string // starts a snapshot
 	checkpoint string // what to run beside the writer now and then; "": nothing
 	restart    string // what to run after it, while the writer waits
+	volume     int64  // of the log after which it is worth it
 	insert     string // the verb of deferred inserts where rows are listed
 	forUpdate  string // what locks the rows of a SELECT
 	lockSchema string // what keeps others out of a migration, if begin does not

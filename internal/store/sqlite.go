@@ -58,7 +58,8 @@ func sqliteDialect(path string, o Options) (dialect, error) {
 	d.readDSN = file + "?" + pragmas(read...)
 	d.file = path
 	d.checkpoint = "PRAGMA wal_checkpoint(PASSIVE)"
-	d.restart = "PRAGMA wal_checkpoint(TRUNCATE)"
+	d.volume = checkpointVolume
+	d.restart = "PRAGMA wal_checkpoint(RESTART)"
 	return d, nil
 }
 
