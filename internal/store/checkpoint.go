@@ -4,7 +4,7 @@ import "context"
 
 // checkpointVolume is how much log is worth a checkpoint. That flushes the log,
 // and on many file systems writes wait for it: it should be rare. The file of
-// the log stays as long as it grew, some 300 MB under a load that never pauses:
+// the log stays as long as it grew, some 170 MB under a load that never pauses:
 // to write over it is cheaper than to give it back and to ask for it again.
 const checkpointVolume = 128 << 20
 
