@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"rubicon/internal/fault"
+	"rubicon/internal/pressure"
 	"rubicon/internal/protocol"
 	"rubicon/internal/turn"
 	"rubicon/internal/upstream"
@@ -30,7 +31,6 @@ type sink struct {
 const (
 	gather = 32 << 10 // what is gathered before it is written without waiting for Flush
 	pooled = 64 << 10 // larger buffers are not kept
-	piece  = 64 << 10 // what a client must take in one go where the connection does not see to it
 )
 
 var buffers = sync.Pool{New: func() any { b := make([]byte, 0, 4<<10); return &b }}
@@ -38,7 +38,7 @@ var buffers = sync.Pool{New: func() any { b := make([]byte, 0, 4<<10); return &b
 func newSink(w http.ResponseWriter, r *http.Request, p *protocol.Protocol, limit time.Duration) *sink {
 	s := &sink{w: w, rc: http.NewResponseController(w), protocol: p, limit: limit}
 	if r.ProtoMajor > 1 {
-		s.most = piece // deadlines are of streams there, and writes are not seen by the client
+		s.most = pressure.Piece // deadlines are of streams there, and writes are not seen by the client
 	}
 	return s
 }

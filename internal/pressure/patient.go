@@ -18,13 +18,13 @@ type patient struct {
 	strict bool          // it is not moved here
 }
 
-// piece is what a client must take in one go.
-const piece = 64 << 10
+// Piece is what a client must take in one go, in bytes.
+const Piece = 64 << 10
 
 func (p *patient) Write(b []byte) (written int, err error) {
 	for {
 		p.moveOn()
-		n, err := p.Conn.Write(b[:min(len(b), piece)])
+		n, err := p.Conn.Write(b[:min(len(b), Piece)])
 		written += n
 		if b = b[n:]; len(b) == 0 || err != nil {
 			return written, err
