@@ -93,6 +93,7 @@ type App struct {
 	prices   *versions.Book
 	memory   *pressure.Memory
 	conns    *pressure.Connections
+	uploads  *pressure.Uploads
 
 	sockets               *wsapi.Handler
 	client, admin         net.Listener
@@ -169,6 +170,7 @@ func (a *App) open(ctx context.Context) (err error) {
 	}
 	a.memory = pressure.NewMemory()
 	a.memory.Set(cfg.Limits.Memory)
+	a.uploads = pressure.NewUploads(a.memory.Limit)
 	a.engine = &turn.Engine{Overloaded: a.memory.Over, Config: a.Config, Health: a.health, Upstream: a.upstream, Books: a.books, States: a.states,
 		Learner: meter.NewLearner(), Limits: limit.New(limit.Options{Nodes: a.node.Count}), Choose: a.opts.Choose, Random: a.opts.Random, Observe: a.metrics, Log: a.log, Node: a.node.ID}
 	return a.listen()
@@ -188,14 +190,17 @@ func (a *App) listen() (err error) {
 	if a.admin, err = a.opts.Listen("tcp", cfg.Admin.Listen); err != nil {
 		return fmt.Errorf("listening for operators; check admin.listen: %w", err)
 	}
-	a.conns = pressure.NewConnections(func() int { return a.Config().Limits.Connections })
+	a.conns = pressure.NewConnections(func() pressure.Bounds {
+		limits := a.Config().Limits
+		return pressure.Bounds{All: limits.Connections, PerAddress: limits.ConnectionsPerAddress}
+	})
 	a.client = a.conns.Listen(a.client)
 	base, cancel := context.WithCancelCause(context.Background())
 	a.connections = cancel
 	a.sockets = a.socketHandler(ids)
 	handler := httpapi.New(httpapi.Deps{Config: a.Config, Engine: a.engine, Accounts: a.accounts, Ledger: a.ledger, Journal: a.journal,
 		States: a.states, DB: a.db, Upstream: a.upstream, Idempotency: a.repeats, IDs: ids, Log: a.log, Ready: a.isReady, Draining: a.draining.Load, Waiting: func() int { n, _ := a.books.Waiting(); return n },
-		Version: func() string { return a.Config().Version() }, Socket: a.sockets}, surfaces())
+		Uploads: a.uploads, Version: func() string { return a.Config().Version() }, Socket: a.sockets}, surfaces())
 	a.clientHTTP = &http.Server{Handler: a.underway.count(handler), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
 		BaseContext: func(net.Listener) context.Context { return base }, ConnContext: a.conns.Mark, ErrorLog: slog.NewLogLogger(a.log.Handler(), slog.LevelDebug)}
 	a.serveAdmin()

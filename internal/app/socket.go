@@ -10,7 +10,7 @@ import (
 
 // socketHandler is the WebSocket transport, on the same engine.
 func (a *App) socketHandler(ids *ident.Source) *wsapi.Handler {
-	return wsapi.New(wsapi.Deps{Config: a.Config, Engine: a.engine, Accounts: a.accounts, IDs: ids, Log: a.log})
+	return wsapi.New(wsapi.Deps{Config: a.Config, Engine: a.engine, Accounts: a.accounts, IDs: ids, Uploads: a.uploads, Log: a.log})
 }
 
 // drainSockets ends the WebSocket connections, which net/http does not know any

@@ -99,11 +99,12 @@ type Store struct {
 	Spool string
 }
 
-// Limits are bytes, except Connections.
+// Limits are bytes, except those of connections.
 type Limits struct {
 	RequestBody, Event, HeldBytes, AtomicBytes int64
 	Memory                                     int64 // 0: 70 % of what the machine has
 	Connections                                int
+	ConnectionsPerAddress                      int // 0: a quarter of Connections, of private addresses all
 }
 
 // WS configures the WebSocket transport.

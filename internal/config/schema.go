@@ -66,6 +66,7 @@ func (d *decoder) limits(l *Limits) []field {
 		{"held_bytes", d.size(&l.HeldBytes, 1)},
 		{"atomic_bytes", d.size(&l.AtomicBytes, 1)},
 		{"connections", d.integer(&l.Connections, 1, math.MaxInt32)},
+		{"connections_per_address", d.integer(&l.ConnectionsPerAddress, 0, math.MaxInt32)},
 		{"memory", d.size(&l.Memory, 0)},
 	}
 }

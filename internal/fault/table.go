@@ -20,6 +20,7 @@ const (
 	IdempotencyConflict      = "idempotency_key_conflict"
 	IdempotencyInProgress    = "idempotency_in_progress"
 	PayloadTooLarge          = "payload_too_large"
+	UnsupportedEncoding      = "unsupported_encoding"
 	RateLimitExceeded        = "rate_limit_exceeded"
 	ConcurrencyLimit         = "concurrency_limit"
 	ResponseAlreadyActive    = "response_already_active"
@@ -88,6 +89,7 @@ var table = [...]Row{
 	{IdempotencyConflict, 409, typeInvalid, false, "This Idempotency-Key was used with another request.", "Use a new key for a new request.", "client", "no"},
 	{IdempotencyInProgress, 409, typeInvalid, true, "A request with this Idempotency-Key is still running on another node.", "Repeat after retry-after.", "client", "no"},
 	{PayloadTooLarge, 413, typeInvalid, false, "The request body is too large.", "Send a smaller body.", "client", "no"},
+	{UnsupportedEncoding, 415, typeInvalid, false, "The request body has an encoding that is not read here.", "Send the body as it is, or as gzip or zstd.", "client", "no"},
 	{RateLimitExceeded, 429, typeRate, true, "The rate limit of this key is reached.", "Repeat after retry-after.", "client", "no"},
 	{ConcurrencyLimit, 429, typeRate, true, "Too many requests of this key are running.", "Wait until one has ended.", "client", "no"},
 	{ResponseAlreadyActive, 429, typeRate, true, "A response is active on this connection and its queue is full.", "Wait for the running responses to end.", "client", "no"},

@@ -52,6 +52,8 @@ type Deps struct {
 	Waiting func() int
 	// Idempotency knows repeated requests; nil: Idempotency-Key is ignored.
 	Idempotency *idempotency.Keeper
+	// Uploads counts the bodies on their way in; nil: nothing is counted.
+	Uploads *pressure.Uploads
 	// Version names the configuration that runs; nil: not shown.
 	Version func() string
 	// Socket serves the WebSocket upgrade of GET /v1/responses; nil: 426.
@@ -108,7 +110,7 @@ func (a *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(a.Config().Timers.Write))
 	if pressure.TooMany(r.Context()) {
 		w.Header().Set("Connection", "close")
-		a.fail(w, r, fault.New(fault.Overloaded, "The gateway has as many connections as it takes."))
+		a.fail(w, r, fault.New(fault.Overloaded, "The gateway has as many connections as it takes, of this address or of all."))
 		return
 	}
 	if a.Draining != nil && a.Draining() && r.URL.Path != "/healthz" {

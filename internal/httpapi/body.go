@@ -5,47 +5,53 @@ import (
 	"io"
 	"net/http"
 	"os"
-	"strings"
 	"time"
 
 	"rubicon/internal/fault"
+	"rubicon/internal/pressure"
 )
+
+// firstRead is the first room for a body, whatever it claims to be.
+const firstRead = 4 << 10
 
 // readBody reads the whole body, bounded in bytes and in time. Of one that is
 // too large the rest is read away up to a second bound, so that the client
-// reads the answer instead of a reset connection.
-func (a *api) readBody(w http.ResponseWriter, r *http.Request) ([]byte, *fault.Error) {
-	if enc := r.Header.Get("Content-Encoding"); enc != "" && !strings.EqualFold(enc, "identity") {
-		return nil, fault.Newf(fault.InvalidRequest, "Content-Encoding %q is not supported; send the body as it is.", fault.Clip(enc))
-	}
-	most := a.Config().Limits.RequestBody
+// reads the answer instead of a reset connection. What is held counts as the
+// customer's upload.
+func (a *api) readBody(w http.ResponseWriter, r *http.Request, upload *pressure.Upload) ([]byte, *fault.Error) {
+	limits, timers := a.Config().Limits, a.Config().Timers
+	most := limits.RequestBody
 	if r.ContentLength > most {
 		return nil, a.tooLarge(w, r, most)
 	}
-	p := a.newPatience(w)
-	body := make([]byte, 0, max(r.ContentLength, 512)+1)
-	for {
-		p.arm()
-		n, err := r.Body.Read(body[len(body):cap(body)])
-		body = body[:len(body)+n]
-		switch {
-		case int64(len(body)) > most:
-			return nil, a.tooLarge(w, r, most)
-		case errors.Is(err, io.EOF):
-			p.end()
-			return body, nil
-		case errors.Is(err, os.ErrDeadlineExceeded):
-			w.Header().Set("Connection", "close")
-			f := fault.New(fault.InvalidRequest, "The request body did not come in time.").WithCause(err)
-			f.Status = http.StatusRequestTimeout
-			return nil, f
-		case err != nil:
-			return nil, fault.New(fault.InvalidRequest, "The request body broke off.").WithCause(err)
-		}
-		if len(body) == cap(body) {
-			body = append(body, 0)[:len(body)]
-		}
+	raw := &incoming{from: r.Body, most: most, pace: pressure.NewPace(http.NewResponseController(w), timers.Write, timers.Total)}
+	in, f := decode(r.Header, raw)
+	if f != nil {
+		return nil, f
 	}
+	defer in.Close()
+	b := buffer{most: most, extra: in.memory, upload: upload}
+	if !in.coded {
+		b.expected = r.ContentLength
+	}
+	body, err := b.fill(in)
+	switch share := (*shareUsedUp)(nil); {
+	case err == nil:
+		raw.pace.End()
+		return body, nil
+	case errors.As(err, &share):
+		return nil, share.fault()
+	case errors.Is(err, errTooLarge), errors.Is(raw.err, errTooLarge):
+		return nil, a.tooLarge(w, r, most)
+	case errors.Is(raw.err, os.ErrDeadlineExceeded):
+		w.Header().Set("Connection", "close")
+		f := fault.New(fault.InvalidRequest, "The request body did not come in time.").WithCause(err)
+		f.Status = http.StatusRequestTimeout
+		return nil, f
+	case raw.err == nil || errors.Is(raw.err, io.EOF):
+		return nil, fault.Newf(fault.InvalidRequest, "The request body is not valid %s.", in.name).WithCause(err)
+	}
+	return nil, fault.New(fault.InvalidRequest, "The request body broke off.").WithCause(err)
 }
 
 func (a *api) tooLarge(w http.ResponseWriter, r *http.Request, most int64) *fault.Error {
@@ -91,41 +97,3 @@ func takeRest(w http.ResponseWriter, r *http.Request) {
 	}
 	_ = rc.SetReadDeadline(time.Time{})
 }
-
-// patience bounds how long a body may take: so long without a byte as a client
-// may take nothing (timers.write), and never longer than a request may run
-// (timers.total), which a byte now and then would otherwise get around.
-type patience struct {
-	rc         *http.ResponseController
-	limit      time.Duration
-	last, next time.Time // of all; when to move the deadline on
-}
-
-func (a *api) newPatience(w http.ResponseWriter) *patience {
-	timers := a.Config().Timers
-	p := &patience{rc: http.NewResponseController(w), limit: timers.Write}
-	if timers.Total > 0 {
-		p.last = time.Now().Add(timers.Total)
-	}
-	return p
-}
-
-// arm moves the deadline on, every now and then only: it costs more than
-// reading from a buffer.
-func (p *patience) arm() {
-	now := time.Now()
-	if p.limit <= 0 || now.Before(p.next) {
-		return
-	}
-	p.next = now.Add(p.limit / 8)
-	deadline := now.Add(p.limit + p.limit/8)
-	if !p.last.IsZero() && deadline.After(p.last) {
-		deadline = p.last
-	}
-	_ = p.rc.SetReadDeadline(deadline)
-}
-
-// end takes the deadline back: from here on the connection is read only to
-// learn that the client left, and that must not look so. A body that did not
-// come keeps it, because the server reads on before it answers.
-func (p *patience) end() { _ = p.rc.SetReadDeadline(time.Time{}) }

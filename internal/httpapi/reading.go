@@ -10,6 +10,7 @@ import (
 	"rubicon/internal/account"
 	"rubicon/internal/fault"
 	"rubicon/internal/journal"
+	"rubicon/internal/pressure"
 )
 
 // authed is a handler that knows who calls.
@@ -17,6 +18,7 @@ func (a *api) authed(h func(http.ResponseWriter, *http.Request, account.Principa
 	return func(w http.ResponseWriter, r *http.Request) {
 		who, f := a.authenticate(r)
 		if f == nil {
+			defer pressure.Busy(r.Context())()
 			f = h(w, r, who)
 		}
 		if f != nil {

@@ -9,6 +9,8 @@ import (
 	"rubicon/internal/account"
 	"rubicon/internal/config"
 	"rubicon/internal/fault"
+	"rubicon/internal/idempotency"
+	"rubicon/internal/pressure"
 	"rubicon/internal/protocol"
 	"rubicon/internal/turn"
 )
@@ -22,14 +24,21 @@ func (a *api) serve(s Surface) http.HandlerFunc {
 			a.refuse(w, r, s.Protocol, f)
 			return
 		}
+		defer pressure.Busy(r.Context())()
 		req := &turn.Request{
 			ID: requestID(r), Principal: who, Surface: s.Surface, Protocol: s.Protocol,
 			Header: Upward(r.Header), ClientRequestID: fault.Clip(r.Header.Get("X-Client-Request-Id")), Session: Session(r.Header),
 			Received: received, Free: s.Free, Delivery: r.Header.Get(DeliveryHeader),
 			OnLimits: limitHeaders(w.Header()),
 		}
+		defer req.Leave()
 		if f == nil {
 			f = Delivery(req.Delivery)
+		}
+		if f == nil {
+			if f = a.enter(r, req); f != nil {
+				a.glance(w, r, req)
+			}
 		}
 		if f == nil {
 			f = a.read(w, r, req)
@@ -56,9 +65,37 @@ func Delivery(wanted string) *fault.Error {
 	return fault.Newf(fault.InvalidRequest, "The header rubicon-delivery must be %s or %s.", config.DeliveryStream, config.DeliveryAtomic).WithParam("rubicon-delivery")
 }
 
+// enter refuses a request that would not run whatever it says, before anything
+// of its body is read. A repeat of what runs or has run needs no place of its
+// own.
+func (a *api) enter(r *http.Request, req *turn.Request) *fault.Error {
+	f := a.Engine.Enter(req)
+	if f == nil || f.Code == fault.Overloaded || a.Idempotency == nil {
+		return f
+	}
+	key, bad := idempotency.Key(r.Header)
+	if bad != nil || key == "" || !a.Idempotency.Knows(r.Context(), req.Principal.Customer.ID, key) {
+		return f
+	}
+	return nil
+}
+
+// glance reads a small body of a request that is refused, for its record to
+// name the model. It is read away anyway.
+func (a *api) glance(w http.ResponseWriter, r *http.Request, req *turn.Request) {
+	if r.ContentLength > 0 && r.ContentLength <= glanced && r.Header.Get("Content-Encoding") == "" {
+		req.Body, _ = a.readBody(w, r, nil)
+	}
+}
+
+// glanced is how large such a body may be.
+const glanced = 32 << 10
+
 // read takes in the body and what the rules need to know of it.
 func (a *api) read(w http.ResponseWriter, r *http.Request, req *turn.Request) (f *fault.Error) {
-	if req.Body, f = a.readBody(w, r); f == nil {
+	upload := a.Uploads.Begin(req.Principal.Customer.ID, r.RemoteAddr)
+	defer upload.End()
+	if req.Body, f = a.readBody(w, r, upload); f == nil {
 		req.Parsed, f = req.Protocol.ParseRequest(req.Body)
 	}
 	return f

@@ -31,6 +31,22 @@ type answer struct {
 	body            []byte
 }
 
+// Knows tells whether a request runs or was answered under a customer's key, as
+// far as one can tell: then a repeat asks for nothing new.
+func (k *Keeper) Knows(ctx context.Context, customer, key string) bool {
+	k.mu.Lock()
+	runs := k.flights[id{customer, key}] != nil
+	k.mu.Unlock()
+	if runs {
+		return true
+	}
+	n := 0
+	err := k.DB.Read(ctx, func(q *store.Query) error {
+		return q.QueryRow(countAnswers, []any{customer, key, k.Now().UnixMilli()}, &n)
+	})
+	return err == nil && n > 0
+}
+
 // claim makes the call the one that runs under its key, durably; otherwise it
 // gives what stands there.
 func (k *Keeper) claim(ctx context.Context, c Call) (*answer, error) {

@@ -9,6 +9,7 @@ const (
 		WHERE customer = ? AND idempotency_key = ? AND expires_at <= ?`
 	selectAnswer = `SELECT digest, request_id, node, state, status, header, body FROM idempotency_answers
 		WHERE customer = ? AND idempotency_key = ?`
+	countAnswers = `SELECT COUNT(*) FROM idempotency_answers WHERE customer = ? AND idempotency_key = ? AND expires_at > ?`
 
 	keepAnswer = `UPDATE idempotency_answers SET state = 'kept', status = ?, header = ?, size = ?, body = ?
 		WHERE customer = ? AND idempotency_key = ? AND request_id = ?`

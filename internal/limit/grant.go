@@ -23,6 +23,22 @@ func (l *Limits) Admit(now time.Time, a Ask) (*Grant, *Refusal) {
 	return &Grant{limits: l, key: key, asked: a.Tokens, requests: key.requests, tokens: key.tokens, state: key.state(now, p)}, nil
 }
 
+// Extend adds tokens to what was granted without any. Refused, the request keeps
+// its place until it is taken back.
+func (g *Grant) Extend(now time.Time, a Ask) *Refusal {
+	if a.TPM <= 0 {
+		return nil
+	}
+	p := a.of(int64(max(g.limits.nodes(), 1)))
+	g.limits.mu.Lock()
+	defer g.limits.mu.Unlock()
+	if r := g.key.spendTokens(now, a, p); r != nil {
+		return r
+	}
+	g.asked, g.tokens, g.state = a.Tokens, g.key.tokens, g.key.state(now, p)
+	return nil
+}
+
 // forgetIdle keeps the map as large as the number of keys in use. It looks at
 // all of them only once their number has doubled.
 func (l *Limits) forgetIdle(now time.Time) {

@@ -55,6 +55,17 @@ func (u *used) spend(now time.Time, a Ask, p part) *Refusal {
 	return nil
 }
 
+// spendTokens takes the tokens of a request that has its place already.
+func (u *used) spendTokens(now time.Time, a Ask, p part) *Refusal {
+	u.scale(now, p)
+	d := u.tokens.spend(now, a.Tokens, a.TPM)
+	if !d.ok {
+		return u.refuse(now, p, Refusal{Reason: Tokens, Limit: a.TPM, After: d.after, Never: d.never})
+	}
+	u.tokens = d.next
+	return nil
+}
+
 // scale brings the buckets under limits that may have changed.
 func (u *used) scale(now time.Time, p part) {
 	if p.rpm > 0 {

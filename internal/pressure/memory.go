@@ -1,17 +1,20 @@
-// Package pressure minds what the whole process takes: memory and client
-// connections are bounded, and garbage is collected when that is worth its
-// time. What is over a bound is refused by name, so that what runs can end well.
+// Package pressure minds what the whole process takes: memory, client
+// connections and what is being uploaded are bounded, and garbage is collected
+// when that is worth its time. What is over a bound is refused by name, so that
+// what runs can end well.
 //
 // It is not for the bounds of one request (config.Limits' other members, where
 // they apply) nor for customers' rates (package limit).
 //
-// Invariant: it refuses new work only; nothing that runs is touched.
+// Invariant: it refuses new work, and closes connections that wait for some;
+// nothing that runs is touched.
 package pressure
 
 import (
 	"bufio"
 	"context"
 	"os"
+	"runtime"
 	"runtime/debug"
 	"runtime/metrics"
 	"strconv"
@@ -32,13 +35,18 @@ const (
 
 // Memory watches the process's memory against a limit.
 type Memory struct {
-	limit atomic.Int64
-	over  atomic.Bool
-	used  func() int64
+	limit   atomic.Int64
+	over    atomic.Bool
+	used    func() int64
+	collect func()
+	next    time.Time // no collection is forced before; of the goroutine that looks
 }
 
 // NewMemory makes a Memory; Set tells it the limit.
-func NewMemory() *Memory { return &Memory{used: used} }
+func NewMemory() *Memory { return &Memory{used: used, collect: runtime.GC} }
+
+// Limit is the limit in force, 0 for none known.
+func (m *Memory) Limit() int64 { return m.limit.Load() }
 
 // Set applies limits.memory (0: 70 % of what there is), also as the garbage
 // collector's soft limit. It returns the limit in bytes, 0 for none known.
@@ -71,27 +79,46 @@ func (m *Memory) Run(ctx context.Context) error {
 	}
 }
 
+// A collection is forced once a second at most, and of all time it takes at most
+// one part in rest.
+const (
+	leastRest = time.Second
+	rest      = 10
+)
+
+// look judges what is in use. Garbage is nobody's use: where it seems to be too
+// much, it is collected before anything is refused because of it.
 func (m *Memory) look() {
-	limit := float64(m.limit.Load())
-	if limit <= 0 {
-		m.over.Store(false)
-		return
+	limit := m.limit.Load()
+	over := judge(m.over.Load(), m.used(), limit)
+	if began := time.Now(); over && !began.Before(m.next) {
+		m.collect()
+		m.next = time.Now().Add(max(rest*time.Since(began), leastRest))
+		over = judge(m.over.Load(), m.used(), limit)
 	}
-	switch u := float64(m.used()); {
-	case u > high*limit:
-		m.over.Store(true)
-	case u < low*limit:
-		m.over.Store(false)
+	m.over.Store(over)
+}
+
+// judge tells whether new requests are refused, given whether they were so far.
+func judge(over bool, used, limit int64) bool {
+	switch share := float64(used) / float64(max(limit, 1)); {
+	case limit <= 0:
+		return false
+	case over:
+		return share >= low
+	default:
+		return share > high
 	}
 }
 
-// used is what the Go runtime has taken from the system and not given back, the
-// measure of its soft limit. SQLite's page caches are beside it, and bounded
-// by their size.
+// used is what the Go runtime has in use. Memory that holds nothing and was not
+// given back to the system yet is left out: the runtime takes it before it asks
+// for more, and gives it back when its soft limit comes near. SQLite's page
+// caches are beside it, and bounded by their size.
 func used() int64 {
-	samples := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}
+	samples := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}, {Name: "/memory/classes/heap/free:bytes"}}
 	metrics.Read(samples)
-	return int64(samples[0].Value.Uint64()) - int64(samples[1].Value.Uint64())
+	return int64(samples[0].Value.Uint64()) - int64(samples[1].Value.Uint64()) - int64(samples[2].Value.Uint64())
 }
 
 // available is the memory of the container, else of the machine; 0 if unknown.

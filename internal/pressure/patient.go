@@ -18,7 +18,7 @@ type patient struct {
 	strict bool          // it is not moved here
 }
 
-// Piece is what a client must take in one go, in bytes.
+// Piece is what a client must take, or send, in one go, in bytes.
 const Piece = 64 << 10
 
 func (p *patient) Write(b []byte) (written int, err error) {
@@ -61,10 +61,12 @@ func (p *patient) SetDeadline(t time.Time) error {
 	return p.SetWriteDeadline(t)
 }
 
-// Strict leaves the deadlines of a connection of Listen to whoever took it over;
-// conn may be TLS on top of it.
+// Strict leaves the deadlines of a connection of Listen to whoever took it over,
+// who has something to do with it until it is closed; conn may be TLS on top of
+// it.
 func Strict(conn net.Conn) {
 	if k, ok := below(conn).(*counted); ok {
+		k.c.work(k, +1)
 		k.mu.Lock()
 		defer k.mu.Unlock()
 		k.strict = true

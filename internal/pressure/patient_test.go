@@ -25,7 +25,7 @@ func accepted(t *testing.T) (served, peer net.Conn) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	served, err = NewConnections(func() int { return 10 }).Listen(l).Accept()
+	served, err = NewConnections(func() Bounds { return Bounds{All: 10} }).Listen(l).Accept()
 	if err != nil {
 		t.Fatal(err)
 	}

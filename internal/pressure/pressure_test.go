@@ -2,7 +2,6 @@ package pressure
 
 import (
 	"context"
-	"net"
 	"os"
 	"path/filepath"
 	"runtime/debug"
@@ -18,7 +17,7 @@ func TestMemoryHasHysteresis(t *testing.T) {
 	t.Cleanup(func() { debug.SetMemoryLimit(before) })
 	synctest.Test(t, func(t *testing.T) {
 		var now atomic.Int64
-		m := &Memory{used: now.Load}
+		m := &Memory{used: now.Load, collect: func() {}}
 		if got := m.Set(10 << 30); got != 10<<30 {
 			t.Fatalf("limit %d", got)
 		}
@@ -68,41 +67,35 @@ func TestMeminfo(t *testing.T) {
 	}
 }
 
-// The connection over the bound is marked, the place comes back with Close,
-// and closing twice gives back one.
-func TestConnections(t *testing.T) {
-	c := NewConnections(func() int { return 1 })
-	inner, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	l := c.Listen(inner)
-	defer l.Close()
-	accept := func() net.Conn {
-		client, err := net.Dial("tcp", l.Addr().String())
-		if err != nil {
-			t.Fatal(err)
+// What is garbage is collected before anything is refused because of it, and
+// not more often than a second allows.
+func TestGarbageIsNoUse(t *testing.T) {
+	before := debug.SetMemoryLimit(-1)
+	t.Cleanup(func() { debug.SetMemoryLimit(before) })
+	synctest.Test(t, func(t *testing.T) {
+		const limit = 1000
+		living, garbage, collections := int64(500), int64(490), 0
+		m := &Memory{used: func() int64 { return living + garbage }, collect: func() { garbage, collections = 0, collections+1 }}
+		m.Set(limit)
+		m.look()
+		if m.Over() || collections != 1 {
+			t.Errorf("garbage: over = %t after %d collections", m.Over(), collections)
 		}
-		t.Cleanup(func() { client.Close() })
-		conn, err := l.Accept()
-		if err != nil {
-			t.Fatal(err)
+		garbage = 490
+		m.look()
+		if !m.Over() || collections != 1 {
+			t.Errorf("at once again: over = %t after %d collections", m.Over(), collections)
 		}
-		return conn
-	}
-	first, second := accept(), accept()
-	for conn, want := range map[net.Conn]bool{first: false, second: true} {
-		if got := TooMany(c.Mark(t.Context(), conn)); got != want {
-			t.Errorf("too many = %t, want %t", got, want)
+		time.Sleep(leastRest) // virtual
+		m.look()
+		if m.Over() || collections != 2 {
+			t.Errorf("a second later: over = %t after %d collections", m.Over(), collections)
 		}
-	}
-	second.Close()
-	second.Close()
-	first.Close()
-	if c.Open() != 0 {
-		t.Errorf("%d open", c.Open())
-	}
-	if third := accept(); TooMany(c.Mark(t.Context(), third)) {
-		t.Error("the place did not come back")
-	}
+		living = 980
+		time.Sleep(leastRest)
+		m.look()
+		if !m.Over() {
+			t.Error("what lives is not refused")
+		}
+	})
 }

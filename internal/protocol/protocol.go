@@ -12,6 +12,7 @@
 package protocol
 
 import (
+	"slices"
 	"time"
 
 	"rubicon/internal/fault"
@@ -142,6 +143,67 @@ type Ref struct {
 	Kind  string
 	ID    string
 	Param string // where in the body, e.g. "previous_response_id", "input[3].id"
+}
+
+// AddHosted adds the name of a hosted tool to those of a request, each once.
+func AddHosted(names []string, name string) []string {
+	if len(names) >= maxHosted || slices.Contains(names, name) {
+		return names
+	}
+	return append(names, name)
+}
+
+// MaxNamed is how many ids of upstream state a request may name, and how many of
+// its sealed items are looked at: the last ones. A history can hold more sealed
+// items than that, and the newest tell where it lives.
+const MaxNamed = 1000
+
+// Name notes state that the request names. What is noted stays bounded, whatever
+// the body holds.
+func (r *Request) Name(ref Ref) {
+	r.Refs = append(r.Refs, ref)
+	if len(r.Refs) > 4*MaxNamed {
+		r.trim()
+	}
+}
+
+// TooManyNames refuses a request that names more than it may. It is asked once,
+// when everything is noted.
+func (r *Request) TooManyNames() *fault.Error {
+	if len(r.Refs) <= MaxNamed {
+		return nil
+	}
+	r.trim()
+	named := 0
+	for _, ref := range r.Refs {
+		if ref.Kind == KindSealed {
+			continue
+		}
+		if named++; named > MaxNamed {
+			return fault.Newf(fault.InvalidRequest, "The request names more than %d ids of stored items, files and the like. Send their content instead.", MaxNamed).WithParam(ref.Param)
+		}
+	}
+	return nil
+}
+
+// trim keeps the last sealed items, and of the others one more than there may
+// be, in their order.
+func (r *Request) trim() {
+	sealed, named := 0, 0
+	for _, ref := range r.Refs {
+		if ref.Kind == KindSealed {
+			sealed++
+		}
+	}
+	old := sealed - MaxNamed // sealed items that go
+	r.Refs = slices.DeleteFunc(r.Refs, func(ref Ref) bool {
+		if ref.Kind == KindSealed {
+			old--
+			return old >= 0
+		}
+		named++
+		return named > MaxNamed+1
+	})
 }
 
 // Request is what the rules need to know of a request's body.

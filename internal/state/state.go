@@ -91,24 +91,22 @@ func (s *States) Lookup(ctx context.Context, customer string, kind Kind, id stri
 	return e, ok, nil
 }
 
-// lookupStep bounds the parameters of one query.
-const lookupStep = 64
+// MaxLookup is how many ids are looked up at once, in one query. What a request
+// may name fits.
+const MaxLookup = 4096
 
-// LookupAll finds several at once; what is unknown is missing from the result.
+// LookupAll finds several at once, MaxLookup at most; what is unknown is missing
+// from the result.
 func (s *States) LookupAll(ctx context.Context, customer string, refs []Ref) (map[Ref]Entry, error) {
 	found := make(map[Ref]Entry, len(refs))
 	if len(refs) == 0 {
 		return found, nil
 	}
+	if len(refs) > MaxLookup {
+		return nil, fmt.Errorf("looking up %d state ids: at most %d go at once", len(refs), MaxLookup)
+	}
 	now := s.now().UnixMilli()
-	err := s.db.Read(ctx, func(q *store.Query) error {
-		for step := range slices.Chunk(refs, lookupStep) {
-			if err := lookupInto(q, found, customer, step, now); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
+	err := s.db.Read(ctx, func(q *store.Query) error { return lookupInto(q, found, customer, refs, now) })
 	if err != nil {
 		return nil, fmt.Errorf("looking up state ids: %w", err)
 	}
@@ -123,7 +121,15 @@ func lookupInto(q *store.Query, found map[Ref]Entry, customer string, refs []Ref
 		byHash[string(h)] = ref
 		args = append(args, h)
 	}
-	list := "?" + strings.Repeat(", ?", len(refs)-1)
+	// Of queries with a few lengths the database keeps the plans.
+	size := 1
+	for size < len(refs) {
+		size *= 4
+	}
+	for len(args) <= size {
+		args = append(args, args[len(args)-1])
+	}
+	list := "?" + strings.Repeat(", ?", size-1)
 	return q.Each(fmt.Sprintf(selectEntries, list), args, func(row store.Rows) error {
 		var (
 			h []byte

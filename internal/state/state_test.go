@@ -146,7 +146,7 @@ func TestLookupAll(t *testing.T) {
 		refs    []Ref
 	)
 	want := map[Ref]Entry{}
-	for i := range 3*lookupStep + 1 {
+	for i := range 3*64 + 1 {
 		e := Entry{Kind: KindSealed, ID: fmt.Sprint(i), Origin: fmt.Sprint("o", i), Channel: "c"}
 		refs = append(refs, Ref{e.Kind, e.ID})
 		if i%3 != 0 {
@@ -159,6 +159,18 @@ func TestLookupAll(t *testing.T) {
 	must(t, err)
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
+	}
+	most := make([]Ref, MaxLookup)
+	for i := range most {
+		most[i] = Ref{KindSealed, fmt.Sprint(i)}
+	}
+	got, err = f.LookupAll(t.Context(), "cus_1", most)
+	must(t, err)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	if _, err := f.LookupAll(t.Context(), "cus_1", append(most, Ref{KindItem, "x"})); err == nil {
+		t.Error("more than one query holds was looked up")
 	}
 	got, err = f.LookupAll(t.Context(), "cus_1", nil)
 	must(t, err)

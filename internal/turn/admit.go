@@ -111,17 +111,19 @@ func (t *turn) findState() *fault.Error {
 	if len(p.Refs) == 0 {
 		return nil
 	}
-	refs := make([]state.Ref, len(p.Refs))
-	for i, r := range p.Refs {
-		refs[i] = state.Ref{Kind: state.Kind(r.Kind), ID: r.ID}
+	many := t.origins() > 1
+	refs := make([]state.Ref, 0, len(p.Refs))
+	for _, r := range p.Refs {
+		if many || r.Kind != protocol.KindSealed { // else bind does not ask
+			refs = append(refs, state.Ref{Kind: state.Kind(r.Kind), ID: r.ID})
+		}
 	}
 	known, err := t.States.LookupAll(t.ctx, t.req.Principal.Customer.ID, refs)
 	if err != nil {
 		return fault.New(fault.StoreUnavailable, "").WithCause(err)
 	}
-	many := t.origins() > 1
-	for i, r := range p.Refs {
-		e, ok := known[refs[i]]
+	for _, r := range p.Refs {
+		e, ok := known[state.Ref{Kind: state.Kind(r.Kind), ID: r.ID}]
 		if f := t.bind(r, e, ok, many); f != nil {
 			return f
 		}

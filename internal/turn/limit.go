@@ -9,27 +9,58 @@ import (
 	"rubicon/internal/limit"
 )
 
-// takeLimits takes the request's place under its key's rates and concurrency.
-// tokens is the most that it may use.
+// Enter takes what can be known of a request before it is read: there is memory
+// for it, and its key has a place under its rate and its concurrency. The place
+// is taken along by Run, Local and Refused.
+func (e *Engine) Enter(req *Request) *fault.Error {
+	if e.Overloaded != nil && e.Overloaded() {
+		return fault.New(fault.Overloaded, "")
+	}
+	if e.Limits == nil {
+		return nil
+	}
+	k := &req.Principal.Key
+	grant, refused := e.Limits.Admit(time.Now(), limit.Ask{Key: k.ID, RPM: k.RPM, Concurrency: k.Concurrency})
+	if refused != nil {
+		req.showLimits(refused.State)
+		return limited(refused)
+	}
+	req.grant = grant
+	return nil
+}
+
+// Leave gives back what Enter took, if nobody took it along.
+func (r *Request) Leave() {
+	r.grant.Cancel(time.Now())
+	r.grant = nil
+}
+
+// takeLimits takes the request's place under its key's limits, or adds to the
+// one from Enter what only its body tells: tokens, the most that it may use.
 func (t *turn) takeLimits(tokens int64) *fault.Error {
 	if t.Limits == nil {
 		return nil
 	}
 	k := &t.req.Principal.Key
-	grant, refused := t.Limits.Admit(time.Now(), limit.Ask{Key: k.ID, RPM: k.RPM, TPM: k.TPM, Concurrency: k.Concurrency, Tokens: tokens})
+	ask := limit.Ask{Key: k.ID, RPM: k.RPM, TPM: k.TPM, Concurrency: k.Concurrency, Tokens: tokens}
+	var refused *limit.Refusal
+	if t.grant != nil {
+		refused = t.grant.Extend(time.Now(), ask)
+	} else {
+		t.grant, refused = t.Limits.Admit(time.Now(), ask)
+	}
 	if refused != nil {
-		t.showLimits(refused.State)
+		t.req.showLimits(refused.State)
 		return limited(refused)
 	}
-	t.grant = grant
-	t.showLimits(grant.State())
+	t.req.showLimits(t.grant.State())
 	return nil
 }
 
 // showLimits tells the transport how the key stands.
-func (t *turn) showLimits(s limit.State) {
-	if t.req.OnLimits != nil {
-		t.req.OnLimits(s)
+func (r *Request) showLimits(s limit.State) {
+	if r.OnLimits != nil {
+		r.OnLimits(s)
 	}
 }
 

@@ -86,6 +86,8 @@ type Request struct {
 	// Continued: the transport completed the input from its own memory, so a
 	// missing origin is answered as a missing previous response.
 	Continued bool
+
+	grant *limit.Grant // what Enter took
 }
 
 // Result is what a transport may want to know afterwards.
@@ -183,6 +185,7 @@ func (e *Engine) node() string {
 
 func (e *Engine) begin(ctx context.Context, req *Request, sink Sink) *turn {
 	t := &turn{Engine: e, req: req, cfg: e.Config(), parent: ctx}
+	t.grant, req.grant = req.grant, nil
 	t.attend(ctx, sink)
 	t.rec = journal.Record{
 		RequestID: req.ID, Customer: req.Principal.Customer.ID, Key: req.Principal.Key.ID, ClientRequestID: req.ClientRequestID,

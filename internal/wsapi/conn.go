@@ -5,14 +5,16 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"runtime/debug"
-	"slices"
 	"sync/atomic"
 	"time"
 
 	"github.com/coder/websocket"
 
 	"rubicon/internal/fault"
+	"rubicon/internal/httpapi"
+	"rubicon/internal/pressure"
 	"rubicon/internal/turn"
 )
 
@@ -37,6 +39,7 @@ type conn struct {
 var (
 	errLeft    = errors.New("the client left")
 	errNotRead = errors.New("the client takes nothing")
+	errSlow    = errors.New("a message did not come in time")
 	errPanic   = errors.New("panic")
 )
 
@@ -79,15 +82,19 @@ func (c *conn) read(ctx context.Context) (cause error) {
 			return fmt.Errorf("%w: %w", errLeft, err)
 		}
 		c.uploading.Store(true)
-		body, err := c.message(typ, r)
+		m, f, err := c.message(typ, r)
 		c.uploading.Store(false)
 		switch {
+		case errors.Is(err, os.ErrDeadlineExceeded):
+			m.upload.End()
+			return errSlow
 		case err != nil:
+			m.upload.End()
 			return fmt.Errorf("%w: %w", errLeft, err)
-		case typ != websocket.MessageText:
-			c.refuse(fault.New(fault.UnsupportedEvent, "Binary frames are not supported; send response.create as one text frame."))
+		case f != nil:
+			c.refuse(f)
 		default:
-			c.frame(ctx, body)
+			c.frame(ctx, m)
 		}
 	}
 }
@@ -95,38 +102,71 @@ func (c *conn) read(ctx context.Context) (cause error) {
 // firstRead is the first room for a message.
 const firstRead = 4 << 10
 
-// message reads one message. The library ends it at ws.message and closes with
-// 1009. Binary ones are read away.
-func (c *conn) message(typ websocket.MessageType, r io.Reader) ([]byte, error) {
+// message reads one message, bounded in time. The library ends it at ws.message
+// and closes with 1009. Binary ones are read away, and so are those for which
+// there is no room.
+func (c *conn) message(typ websocket.MessageType, r io.Reader) (create, *fault.Error, error) {
+	in := &paced{from: r, pace: pressure.NewPace(c.wire, c.Config().Timers.Write, 0)}
+	defer in.pace.End()
 	if typ != websocket.MessageText {
-		_, err := io.Copy(io.Discard, r)
-		return nil, err
+		_, err := io.Copy(io.Discard, in)
+		return create{}, fault.New(fault.UnsupportedEvent, "Binary frames are not supported; send response.create as one text frame."), err
 	}
+	m := create{upload: c.Uploads.Begin(c.peer.who.Customer.ID, c.peer.remote)}
+	share, err := c.fill(&m, in)
+	if share == "" || err != nil {
+		return m, nil, err
+	}
+	m.upload.End()
+	_, err = io.Copy(io.Discard, in)
+	return create{}, httpapi.UploadFault(share), err
+}
+
+// fill reads a message, as far as there is room for it: else it names the share
+// that is used up.
+func (c *conn) fill(m *create, in io.Reader) (used pressure.Share, err error) {
 	most := c.most + 1
-	buf := make([]byte, 0, min(firstRead, most))
 	for {
-		if len(buf) == cap(buf) {
-			buf = slices.Grow(buf, max(min(len(buf), most-len(buf)), 1))
+		if len(m.body) == cap(m.body) {
+			size := min(max(2*cap(m.body), firstRead), max(most, len(m.body)+1))
+			if share, ok := m.upload.Hold(int64(size), int64(most)); !ok {
+				return share, nil
+			}
+			m.body = append(make([]byte, 0, size), m.body...)
 		}
-		n, err := r.Read(buf[len(buf):cap(buf)])
-		buf = buf[:len(buf)+n]
+		n, err := in.Read(m.body[len(m.body):cap(m.body)])
+		m.body = m.body[:len(m.body)+n]
 		if errors.Is(err, io.EOF) {
-			return buf, nil
+			return "", nil
 		}
 		if err != nil {
-			return nil, err
+			return "", err
 		}
 	}
 }
 
+// paced is a message as it comes.
+type paced struct {
+	from io.Reader
+	pace *pressure.Pace
+}
+
+func (p *paced) Read(b []byte) (int, error) {
+	n, err := p.from.Read(b)
+	p.pace.Took(n)
+	return n, err
+}
+
 // frame takes one text frame in.
-func (c *conn) frame(ctx context.Context, body []byte) {
-	if f := readFrame(body); f != nil {
+func (c *conn) frame(ctx context.Context, m create) {
+	if f := readFrame(m.body); f != nil {
+		m.upload.End()
 		c.refuse(f)
 		return
 	}
-	if f := c.take(ctx, body); f != nil {
-		req := c.request(body)
+	if f := c.take(ctx, m); f != nil {
+		m.upload.End()
+		req := c.request(m.body)
 		c.Engine.Refused(ctx, req, f)
 		_ = c.send(fault.Frame(f))
 	}
@@ -167,6 +207,8 @@ func (c *conn) abandon(cause error) {
 		c.close(websocket.StatusMessageTooBig, "the message is larger than ws.message")
 	case errors.Is(cause, errSilent):
 		c.close(websocket.StatusInternalError, "pings were not answered")
+	case errors.Is(cause, errSlow):
+		c.close(websocket.StatusPolicyViolation, "the message did not come in time")
 	case errors.Is(cause, errPanic):
 		c.close(websocket.StatusInternalError, "the gateway failed")
 	default:
@@ -194,6 +236,6 @@ func (c *conn) farewell(stop *turn.Stop) {
 func (c *conn) close(code websocket.StatusCode, reason string) {
 	at := time.Now().Add(closeTime)
 	c.wire.closeWrites(at)
-	_ = c.wire.SetReadDeadline(at)
+	c.wire.closeReads(at)
 	_ = c.ws.Close(code, reason)
 }

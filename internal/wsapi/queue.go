@@ -6,22 +6,30 @@ import (
 	"sync"
 
 	"rubicon/internal/fault"
+	"rubicon/internal/pressure"
 	"rubicon/internal/turn"
 )
 
 // queue is a connection's turns: one runs, a few wait, in order.
 type queue struct {
 	mu       sync.Mutex
-	waiting  [][]byte // creates
-	taken    int      // places: of the turns that wait, and of the one that runs until its ending is written
-	working  bool     // a goroutine works the queue off
-	draining bool     // the running turn is the last one
-	closed   bool     // nothing is taken any more
+	waiting  []create
+	taken    int  // places: of the turns that wait, and of the one that runs until its ending is written
+	working  bool // a goroutine works the queue off
+	draining bool // the running turn is the last one
+	closed   bool // nothing is taken any more
 	worker   sync.WaitGroup
 }
 
+// create is a response.create whose turn has not come. What it holds counts as
+// its customer's upload until then.
+type create struct {
+	body   []byte
+	upload *pressure.Upload
+}
+
 // take queues a create, or says why not.
-func (c *conn) take(ctx context.Context, create []byte) *fault.Error {
+func (c *conn) take(ctx context.Context, create create) *fault.Error {
 	q := &c.queue
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -69,7 +77,7 @@ func (c *conn) work(ctx context.Context) {
 
 // next gives the create that waits longest; late means that it is
 // not served any more.
-func (c *conn) next() (create []byte, late, ok bool) {
+func (c *conn) next() (create create, late, ok bool) {
 	q := &c.queue
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -78,7 +86,7 @@ func (c *conn) next() (create []byte, late, ok bool) {
 		if q.draining {
 			c.stop(turn.ErrShutdown)
 		}
-		return nil, false, false
+		return create, false, false
 	}
 	create = q.waiting[0]
 	q.waiting = slices.Delete(q.waiting, 0, 1)

@@ -23,23 +23,26 @@ func (c *conn) request(create []byte) *turn.Request {
 
 // turn is one response.create from its turn in the queue to its end. late: the
 // connection ends, and the create is told so.
-func (c *conn) turn(ctx context.Context, create []byte, late bool) {
+func (c *conn) turn(ctx context.Context, create create, late bool) {
 	s := &sink{c: c, limit: c.Config().WS.Memory}
 	defer s.free()
+	defer create.upload.End()
 	if gone(ctx) {
 		return // it never began, and there is nobody to tell
 	}
-	req := c.request(create)
+	req := c.request(create.body)
+	defer req.Leave()
 	f := over(ctx)
 	if !late {
 		s.parent, f = c.prepare(ctx, req)
 	}
+	create.upload.End()
 	switch {
 	case f != nil:
 		c.Engine.Refused(ctx, req, f)
 		_ = s.Fail(turn.Ending{Form: turn.FormStatus, Fault: f})
 	case req.Parsed.Warmup:
-		c.warm(ctx, req, create, s)
+		c.warm(ctx, req, create.body, s)
 	default:
 		c.run(ctx, req, s)
 	}
@@ -60,6 +63,9 @@ func (c *conn) prepare(ctx context.Context, req *turn.Request) (parent string, f
 		return "", f
 	}
 	req.Principal = who
+	if f := c.Engine.Enter(req); f != nil {
+		return "", f
+	}
 	if f := checkStream(req.Body); f != nil {
 		return "", f
 	}

@@ -25,6 +25,7 @@ import (
 type peer struct {
 	key             string // looked up again for every turn: keys are revoked, customers suspended
 	who             account.Principal
+	remote          string      // its address
 	header          http.Header // allow-listed for upstream
 	clientRequestID string
 	session         string
@@ -33,7 +34,7 @@ type peer struct {
 
 // welcome decides whether the request may be upgraded.
 func (h *Handler) welcome(r *http.Request) (peer, *fault.Error) {
-	p := peer{key: httpapi.Key(r), header: upward(r.Header), session: httpapi.Session(r.Header),
+	p := peer{key: httpapi.Key(r), remote: r.RemoteAddr, header: upward(r.Header), session: httpapi.Session(r.Header),
 		clientRequestID: fault.Clip(r.Header.Get("X-Client-Request-Id")), delivery: r.Header.Get(httpapi.DeliveryHeader)}
 	if p.key == "" {
 		return p, fault.New(fault.InvalidAPIKey, "No API key. Send Authorization: Bearer rk-….")

@@ -5,6 +5,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"rubicon/internal/pressure"
 )
 
 // wire is the socket under the library. It bounds how long a client may take
@@ -21,9 +23,6 @@ type wire struct {
 	closing bool      // it is not moved any more
 }
 
-// piece is what a client must take in one go.
-const piece = 64 << 10
-
 func (w *wire) Read(p []byte) (int, error) {
 	if len(w.early) > 0 {
 		n := copy(p, w.early)
@@ -39,7 +38,7 @@ func (w *wire) Write(p []byte) (written int, err error) {
 	for len(p) > 0 && err == nil {
 		w.arm()
 		var n int
-		n, err = w.Conn.Write(p[:min(len(p), piece)])
+		n, err = w.Conn.Write(p[:min(len(p), pressure.Piece)])
 		written += n
 		p = p[n:]
 	}
@@ -68,6 +67,20 @@ func (w *wire) bound(limit time.Duration) {
 		w.limit, w.until = limit, time.Time{}
 	}
 }
+
+// SetReadDeadline bounds what comes in, as long as nobody closes: then the last
+// word is closeReads'.
+func (w *wire) SetReadDeadline(at time.Time) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.closing {
+		return nil
+	}
+	return w.Conn.SetReadDeadline(at)
+}
+
+// closeReads gives what still comes in a last deadline.
+func (w *wire) closeReads(at time.Time) { _ = w.Conn.SetReadDeadline(at) }
 
 // closeWrites gives what is still to be written a last deadline.
 func (w *wire) closeWrites(at time.Time) {

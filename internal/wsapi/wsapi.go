@@ -29,6 +29,7 @@ import (
 	"rubicon/internal/fault"
 	"rubicon/internal/httpapi"
 	"rubicon/internal/ident"
+	"rubicon/internal/pressure"
 	"rubicon/internal/protocol"
 	"rubicon/internal/protocol/responses"
 	"rubicon/internal/turn"
@@ -40,7 +41,9 @@ type Deps struct {
 	Engine   *turn.Engine
 	Accounts *account.Accounts
 	IDs      *ident.Source
-	Log      *slog.Logger
+	// Uploads counts the messages on their way in; nil: nothing is counted.
+	Uploads *pressure.Uploads
+	Log     *slog.Logger
 }
 
 // Handler upgrades GET /v1/responses. It owns its connections: net/http forgets

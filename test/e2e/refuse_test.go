@@ -267,7 +267,7 @@ func TestRefusedUploads(t *testing.T) {
 	}{
 		"a bad key":        {"/v1/responses", "rk-none", "", "invalid_api_key", 401},
 		"an unknown path":  {"/v1/nowhere", s.Default.Key, "", "not_found", 404},
-		"another encoding": {"/v1/responses", s.Default.Key, "Content-Encoding: zstd\r\n", "invalid_request", 400},
+		"another encoding": {"/v1/responses", s.Default.Key, "Content-Encoding: br\r\n", "unsupported_encoding", 415},
 	} {
 		t.Run(name, func(t *testing.T) {
 			conn, err := net.Dial("tcp", strings.TrimPrefix(s.URL, "http://"))

@@ -124,7 +124,7 @@ func readSealedList(r *protocol.Request, raw []byte, at string) {
 func readSealed(r *protocol.Request, item []byte, at string) {
 	eachSealed(item, func(member string, field []byte) {
 		text, _ := jsonscan.Text(field)
-		r.Refs = append(r.Refs, protocol.Ref{Kind: protocol.KindSealed, ID: protocol.Seal(text), Param: at + "." + member})
+		r.Name(protocol.Ref{Kind: protocol.KindSealed, ID: protocol.Seal(text), Param: at + "." + member})
 	})
 }
 
@@ -136,7 +136,7 @@ func readID(r *protocol.Request, object []byte, member, kind, param string) {
 			continue
 		}
 		if id, ok := jsonscan.Text(m.Value()); ok && id != "" {
-			r.Refs = append(r.Refs, protocol.Ref{Kind: kind, ID: id, Param: param})
+			r.Name(protocol.Ref{Kind: kind, ID: id, Param: param})
 		}
 	}
 }

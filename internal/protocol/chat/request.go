@@ -64,7 +64,7 @@ func ParseRequest(b []byte) (protocol.Request, *fault.Error) {
 		r.Store = protocol.StoreTrue
 	}
 	readMessages(&r, m.Raw("messages"))
-	return r, nil
+	return r, r.TooManyNames()
 }
 
 // hosted names the tools with effects.
@@ -74,13 +74,13 @@ func hosted(tools, servers []byte) (names []string) {
 		typ, ok := jsonscan.Text(jsonscan.Get(el.Value(), "type"))
 		for _, prefix := range hostedTools {
 			if ok && strings.HasPrefix(typ, prefix) {
-				names = append(names, typ)
+				names = protocol.AddHosted(names, typ)
 				break
 			}
 		}
 	}
 	if servers != nil && !jsonscan.Empty(servers) {
-		names = append(names, "mcp")
+		names = protocol.AddHosted(names, "mcp")
 	}
 	return names
 }

@@ -161,13 +161,13 @@ func (t blockTypes) has(typ string) bool {
 
 func (r *refs) ref(kind string, raw []byte, param string) {
 	if id, _ := jsonscan.Text(raw); id != "" {
-		r.r.Refs = append(r.r.Refs, protocol.Ref{Kind: kind, ID: id, Param: param})
+		r.r.Name(protocol.Ref{Kind: kind, ID: id, Param: param})
 	}
 }
 
 func (r *refs) sealed(raw []byte, param string) {
 	if s, _ := jsonscan.Text(raw); s != "" {
-		r.r.Refs = append(r.r.Refs, protocol.Ref{Kind: protocol.KindSealed, ID: protocol.Seal(s), Param: param})
+		r.r.Name(protocol.Ref{Kind: protocol.KindSealed, ID: protocol.Seal(s), Param: param})
 	}
 }
 

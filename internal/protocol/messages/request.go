@@ -49,7 +49,10 @@ func ParseRequest(b []byte) (protocol.Request, *fault.Error) {
 	named.container(m.Raw("container"))
 	named.content(m.Raw("system"), "system", maxNesting)
 	named.messages(m.Raw("messages"))
-	return r, named.bad
+	if named.bad != nil {
+		return r, named.bad
+	}
+	return r, r.TooManyNames()
 }
 
 // ParseCountTokens reads a count_tokens request: that of Messages, without a
@@ -68,11 +71,11 @@ func hostedTools(tools, servers []byte) (names []string) {
 	for el.Next() {
 		typ, _ := jsonscan.Text(jsonscan.Get(el.Value(), "type"))
 		if typ != "" && !runsAtClient(typ) {
-			names = append(names, unversioned(typ))
+			names = protocol.AddHosted(names, unversioned(typ))
 		}
 	}
 	if servers != nil && !jsonscan.Empty(servers) {
-		names = append(names, "mcp")
+		names = protocol.AddHosted(names, "mcp")
 	}
 	return names
 }

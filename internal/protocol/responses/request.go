@@ -62,7 +62,7 @@ func ParseRequest(b []byte) (protocol.Request, *fault.Error) {
 	}
 	w.body(m)
 	req.BilledBytes = int64(len(b)) - w.unbilled
-	return req, nil
+	return req, req.TooManyNames()
 }
 
 func invalid(param, message string) *fault.Error {

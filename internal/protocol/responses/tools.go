@@ -1,9 +1,8 @@
 package responses
 
 import (
-	"slices"
-
 	"rubicon/internal/jsonscan"
+	"rubicon/internal/protocol"
 )
 
 // hostedTools are the tools with effects that run at the provider (contract,
@@ -53,8 +52,8 @@ func (w *walk) effects(tool []byte) {
 		}
 	}
 	for _, name := range names {
-		if name != "" && !(name == toolShell && local) && !slices.Contains(w.req.Hosted, name) {
-			w.req.Hosted = append(w.req.Hosted, name)
+		if name != "" && !(name == toolShell && local) {
+			w.req.Hosted = protocol.AddHosted(w.req.Hosted, name)
 		}
 	}
 }

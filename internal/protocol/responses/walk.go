@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 
+	"rubicon/internal/fault"
 	"rubicon/internal/jsonscan"
 	"rubicon/internal/protocol"
 	"rubicon/internal/protocol/body"
@@ -48,13 +49,13 @@ func (p *place) String() string {
 // ref notes state that the request names; id is a raw string.
 func (w *walk) ref(kind string, id []byte, at *place) {
 	if s := str(id); s != "" {
-		w.req.Refs = append(w.req.Refs, protocol.Ref{Kind: kind, ID: s, Param: at.String()})
+		w.req.Name(protocol.Ref{Kind: kind, ID: s, Param: at.String()})
 	}
 }
 
 func (w *walk) sealed(raw []byte, at *place) {
 	if s := str(raw); s != "" {
-		w.req.Refs = append(w.req.Refs, protocol.Ref{Kind: protocol.KindSealed, ID: protocol.Seal(s), Param: at.String()})
+		w.req.Name(protocol.Ref{Kind: protocol.KindSealed, ID: protocol.Seal(s), Param: at.String()})
 	}
 }
 
@@ -75,7 +76,7 @@ func (w *walk) prompt(raw []byte, at *place) {
 		case "variables":
 			vars := jsonscan.Object(m.Value())
 			for vars.Next() {
-				w.part(vars.Value(), at.member("variables").member(string(vars.Key())))
+				w.part(vars.Value(), at.member("variables").member(fault.Clip(string(vars.Key()))))
 			}
 		}
 	}
