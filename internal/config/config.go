@@ -51,6 +51,7 @@ type Config struct {
 	Admin        Admin
 	Store        Store
 	Limits       Limits
+	CORS         CORS
 	WS           WS
 	Timers       Timers
 	Replay       Replay
@@ -106,6 +107,9 @@ type Limits struct {
 	Connections                                int
 	ConnectionsPerAddress                      int // 0: a quarter of Connections, of private addresses all
 }
+
+// CORS says which pages may call the client API from a browser.
+type CORS struct{ Origins []string }
 
 // WS configures the WebSocket transport.
 type WS struct {

@@ -27,6 +27,7 @@ func (d *decoder) root(c *Config) []field {
 			field{"spool", d.text(&c.Store.Spool)},
 		)},
 		{"limits", d.group(d.limits(&c.Limits)...)},
+		{"cors", d.group(field{"origins", d.origins(&c.CORS.Origins)})},
 		{"ws", d.group(d.ws(&c.WS)...)},
 		{"timers", d.group(d.timers(&c.Timers, &firstEventSet, true)...)},
 		{"replay", d.group(
@@ -79,14 +80,19 @@ func (d *decoder) ws(w *WS) []field {
 		{"queued_turns", d.integer(&w.QueuedTurns, 0, 1000)},
 		{"memory", d.size(&w.Memory, 1)},
 		{"ping", d.duration(&w.Ping)},
-		{"origins", func(n *node, path string) {
-			w.Origins = nil
-			d.each(n, path, func(_ int, n *node, path string) {
-				var origin string
-				d.text(&origin)(n, path)
-				w.Origins = append(w.Origins, origin)
-			})
-		}},
+		{"origins", d.origins(&w.Origins)},
+	}
+}
+
+// origins reads a list of origins; their form is for Validate.
+func (d *decoder) origins(into *[]string) reader {
+	return func(n *node, path string) {
+		*into = nil
+		d.each(n, path, func(_ int, n *node, path string) {
+			var origin string
+			d.text(&origin)(n, path)
+			*into = append(*into, origin)
+		})
 	}
 }
 

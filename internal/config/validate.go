@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net"
 	"net/url"
+	"path"
 	"strconv"
 	"strings"
 	"time"
@@ -28,9 +29,8 @@ func (c *Config) Validate() []Problem {
 	k.want(c.Breaker.Open <= c.Breaker.OpenMax, "breaker.open_max", "must not be below breaker.open")
 	k.want(c.Cooldown.Default <= c.Cooldown.Max, "cooldown.max", "must not be below cooldown.default")
 	k.alerts(c.Alerts)
-	for i, origin := range c.WS.Origins {
-		k.want(origin != "" && isKey(origin), fmt.Sprintf("ws.origins[%d]", i), "must be an origin like https://console.example.com")
-	}
+	k.origins(c.WS.Origins, "ws.origins")
+	k.origins(c.CORS.Origins, "cors.origins")
 	for i := range c.Channels {
 		k.channel(c, i)
 	}
@@ -38,6 +38,14 @@ func (c *Config) Validate() []Problem {
 		k.model(c, i)
 	}
 	return k.problems
+}
+
+// origins are origins or hosts, with * for any part.
+func (k *checker) origins(list []string, at string) {
+	for i, origin := range list {
+		_, err := path.Match(origin, "")
+		k.want(origin != "" && isKey(origin) && err == nil, fmt.Sprintf("%s[%d]", at, i), "must be an origin like https://console.example.com")
+	}
 }
 
 func (k *checker) listeners(c *Config) {

@@ -108,6 +108,9 @@ func (a *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w = g
 	// The deadline of the connection's last answer must not end this one.
 	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(a.Config().Timers.Write))
+	if a.cors(w, r) {
+		return
+	}
 	if pressure.TooMany(r.Context()) {
 		w.Header().Set("Connection", "close")
 		a.fail(w, r, fault.New(fault.Overloaded, "The gateway has as many connections as it takes, of this address or of all."))

@@ -102,25 +102,50 @@ func (a *api) read(w http.ResponseWriter, r *http.Request, req *turn.Request) (f
 }
 
 // authenticate finds out who calls; beside a fault, whose key it was, if that is
-// known. Keys come in headers alone; a query string ends up in logs.
+// known.
 func (a *api) authenticate(r *http.Request) (account.Principal, *fault.Error) {
-	key := Key(r)
-	if key == "" {
-		return account.Principal{}, fault.New(fault.InvalidAPIKey, "No API key. Send Authorization: Bearer rk-….")
-	}
-	who, err := a.Accounts.Lookup(r.Context(), key)
-	return who, KeyFault(err)
+	_, who, f := Caller(r, a.Accounts)
+	return who, f
 }
 
-// Key is the key that a request carries, "" for none.
-func Key(r *http.Request) string {
-	if scheme, key, ok := strings.Cut(r.Header.Get("Authorization"), " "); ok && strings.EqualFold(scheme, "Bearer") {
-		return strings.TrimSpace(key)
+// Caller finds the key of ours that a request carries and whose it is; beside a
+// fault, whose key it was, if that is known. Tools send their own provider's key
+// in one header and ours in the other, so that one which is not ours counts only
+// if there is no other.
+func Caller(r *http.Request, accounts *account.Accounts) (key string, who account.Principal, f *fault.Error) {
+	keys := keysOf(r.Header)
+	if len(keys) == 0 {
+		return "", who, fault.New(fault.InvalidAPIKey, "No API key. Send Authorization: Bearer rk-….")
 	}
-	if asAnthropic(r) {
-		return r.Header.Get("X-Api-Key")
+	for _, key := range keys {
+		who, err := accounts.Lookup(r.Context(), key)
+		if !errors.Is(err, account.ErrUnknownKey) {
+			return key, who, KeyFault(err)
+		}
 	}
-	return ""
+	return "", who, KeyFault(account.ErrUnknownKey)
+}
+
+// mostKeys bounds how many keys of one request are looked up.
+const mostKeys = 4
+
+// keysOf are the keys that a request carries, in the order in which they are
+// tried. Keys come in headers alone; a query string ends up in logs.
+func keysOf(h http.Header) (keys []string) {
+	add := func(key string) {
+		if key = strings.TrimSpace(key); key != "" && len(keys) < mostKeys {
+			keys = append(keys, key)
+		}
+	}
+	for _, value := range h.Values("Authorization") {
+		if scheme, key, ok := strings.Cut(value, " "); ok && strings.EqualFold(scheme, "Bearer") {
+			add(key)
+		}
+	}
+	for _, value := range h.Values("X-Api-Key") {
+		add(value)
+	}
+	return keys
 }
 
 // asAnthropic: the caller speaks Anthropic's API, or asks for what both have.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"net/http"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -156,14 +157,18 @@ func (f *flight) begin(status int, header http.Header) {
 func recorded(header http.Header) http.Header {
 	h := header.Clone()
 	for name := range h {
-		if len(name) > len(momentary) && name[:len(momentary)] == momentary {
-			delete(h, name)
+		for _, prefix := range momentary {
+			if strings.HasPrefix(name, prefix) {
+				delete(h, name)
+			}
 		}
 	}
 	return h
 }
 
-const momentary = "X-Ratelimit-"
+// momentary begin the names of headers that tell how a key stands, and which
+// page may see the answer.
+var momentary = [...]string{"X-Ratelimit-", "Access-Control-", "Vary"}
 
 // write adds to the log.
 func (f *flight) write(ctx context.Context, b []byte) {

@@ -8,7 +8,6 @@ import (
 	"net"
 	"net/http"
 	"net/url"
-	"path"
 	"slices"
 	"strings"
 
@@ -34,16 +33,12 @@ type peer struct {
 
 // welcome decides whether the request may be upgraded.
 func (h *Handler) welcome(r *http.Request) (peer, *fault.Error) {
-	p := peer{key: httpapi.Key(r), remote: r.RemoteAddr, header: upward(r.Header), session: httpapi.Session(r.Header),
+	p := peer{remote: r.RemoteAddr, header: upward(r.Header), session: httpapi.Session(r.Header),
 		clientRequestID: fault.Clip(r.Header.Get("X-Client-Request-Id")), delivery: r.Header.Get(httpapi.DeliveryHeader)}
-	if p.key == "" {
-		return p, fault.New(fault.InvalidAPIKey, "No API key. Send Authorization: Bearer rk-….")
-	}
-	who, err := h.Accounts.Lookup(r.Context(), p.key)
-	if f := httpapi.KeyFault(err); f != nil {
+	var f *fault.Error
+	if p.key, p.who, f = httpapi.Caller(r, h.Accounts); f != nil {
 		return p, f
 	}
-	p.who = who
 	if !sameOrigin(r, h.Config().WS.Origins) {
 		f := fault.New(fault.InvalidRequest, "Pages of this origin may not connect here (option ws.origins).")
 		f.Status = http.StatusForbidden
@@ -84,27 +79,14 @@ func hasToken(h http.Header, name, token string) bool {
 }
 
 // sameOrigin checks the origin that browsers send. The gateway's own host is
-// always allowed; patterns are origins or hosts, * standing for any part.
+// always allowed.
 func sameOrigin(r *http.Request, allowed []string) bool {
 	origin := r.Header.Get("Origin")
-	if origin == "" {
+	if origin == "" || httpapi.OriginAllowed(origin, allowed) {
 		return true
 	}
 	u, err := url.Parse(origin)
-	if err != nil || u.Host == "" {
-		return false
-	}
-	if strings.EqualFold(u.Host, r.Host) {
-		return true
-	}
-	return slices.ContainsFunc(allowed, func(pattern string) bool {
-		target := u.Host
-		if strings.Contains(pattern, "://") {
-			target = u.Scheme + "://" + u.Host
-		}
-		ok, err := path.Match(strings.ToLower(strings.TrimSuffix(pattern, "/")), strings.ToLower(target))
-		return err == nil && ok
-	})
+	return err == nil && u.Host != "" && strings.EqualFold(u.Host, r.Host)
 }
 
 // upward picks the headers that may travel upstream. The beta of this transport
