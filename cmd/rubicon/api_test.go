@@ -44,7 +44,8 @@ func newGateway(t *testing.T) *gateway {
 	ids := ident.New(rand.Reader, time.Now)
 	g.journal = journal.New(g.db, time.Now)
 	s := httptest.NewServer(admin.New(admin.Deps{Token: config.NewSecret(adminToken), Accounts: account.New(g.db, ids, time.Now),
-		Ledger: ledger.New(g.db, ids, time.Now), Journal: g.journal, IDs: ids}))
+		Ledger: ledger.New(g.db, ids, time.Now), Journal: g.journal, IDs: ids,
+		HasModel: func(string) bool { return false }}))
 	t.Cleanup(s.Close)
 	g.url = s.URL
 	return g
@@ -84,6 +85,10 @@ func TestCustomersKeysAndCredit(t *testing.T) {
 
 	made := g.must(t, "key", "create", cus, "--name", "ci", "--rpm", "60", "--models", "a,b", "--budget", "5", "--expires-at", "2099-01-31T00:00:00Z")
 	secret, key := find(t, `rk-\w+`, made), find(t, `key_\w+`, made)
+	if n := strings.Count(made, "warning: No public model is named"); n != 2 {
+		t.Errorf("%d warnings about models that do not exist: %s", n, made)
+	}
+	g.cli(t, "key", "create", cus, "--expires-at", "0001-01-01T00:00:00Z").oneLine(t, exitFailed, "over already")
 	list := g.must(t, "key", "list", cus)
 	if strings.Contains(list, secret) || !strings.Contains(list, "models a,b; rpm 60; budget 5.000000000 per month") {
 		t.Errorf("key list: %s", list)

@@ -22,17 +22,17 @@ type keyCmd struct {
 
 type keyCreate struct {
 	adminFlags
-	Customer     string    `arg:"" help:"The customer's id, cus_…"`
-	Name         string    `default:"default" help:"A name for people to read."`
-	Models       []string  `placeholder:"MODEL,…" help:"Public models that it may use. Without it all."`
-	RPM          int64     `name:"rpm" placeholder:"N" help:"Requests per minute at most."`
-	TPM          int64     `name:"tpm" placeholder:"N" help:"Tokens per minute at most."`
-	Concurrency  int64     `placeholder:"N" help:"Requests at the same time at most."`
-	Delivery     string    `enum:"stream,atomic,inherit" default:"inherit" placeholder:"HOW" help:"stream, atomic, or inherit: the model's."`
-	Budget       string    `placeholder:"USD" help:"What it may spend in a period."`
-	BudgetPeriod string    `name:"budget-period" enum:"day,week,month,total" default:"month" help:"day, week, month or total."`
-	ExpiresAt    time.Time `name:"expires-at" placeholder:"TIME" help:"When it ends, like 2027-01-31T00:00:00Z."`
-	JSON         bool      `name:"json" help:"Print the key as JSON."`
+	Customer     string     `arg:"" help:"The customer's id, cus_…"`
+	Name         string     `default:"default" help:"A name for people to read."`
+	Models       []string   `placeholder:"MODEL,…" help:"Public models that it may use. Without it all."`
+	RPM          int64      `name:"rpm" placeholder:"N" help:"Requests per minute at most."`
+	TPM          int64      `name:"tpm" placeholder:"N" help:"Tokens per minute at most."`
+	Concurrency  int64      `placeholder:"N" help:"Requests at the same time at most."`
+	Delivery     string     `enum:"stream,atomic,inherit" default:"inherit" placeholder:"HOW" help:"stream, atomic, or inherit: the model's."`
+	Budget       string     `placeholder:"USD" help:"What it may spend in a period."`
+	BudgetPeriod string     `name:"budget-period" enum:"day,week,month,total" default:"month" help:"day, week, month or total."`
+	ExpiresAt    *time.Time `name:"expires-at" placeholder:"TIME" help:"When it ends, like 2027-01-31T00:00:00Z."`
+	JSON         bool       `name:"json" help:"Print the key as JSON."`
 }
 
 func (c *keyCreate) Run(ctx context.Context, sh *shell) error {
@@ -47,6 +47,9 @@ func (c *keyCreate) Run(ctx context.Context, sh *shell) error {
 		}
 		sh.facts("id", made.ID, "key", made.Key)
 		fmt.Fprintln(sh.out, "The key is shown this once; keep it now.")
+		for _, w := range made.Warnings {
+			fmt.Fprintln(sh.out, "warning:", terminal.Clean(w))
+		}
 		return nil
 	})
 }
@@ -65,9 +68,7 @@ func (c *keyCreate) spec() (account.KeySpec, error) {
 		}
 		spec.Budget = &account.Budget{Amount: amount, Period: c.BudgetPeriod}
 	}
-	if !c.ExpiresAt.IsZero() {
-		spec.ExpiresAt = &c.ExpiresAt
-	}
+	spec.ExpiresAt = c.ExpiresAt
 	return spec, nil
 }
 

@@ -95,6 +95,10 @@ func (a *Accounts) CreateKey(ctx context.Context, customer string, s KeySpec) (k
 	if key.Name, err = checkName(s.Name); err != nil {
 		return Key{}, "", err
 	}
+	if at := s.ExpiresAt; at != nil && !at.After(key.CreatedAt) {
+		return Key{}, "", fmt.Errorf("%w: expires_at is over already; give a time after %s, or leave it out for a key that does not end",
+			ErrInvalid, key.CreatedAt.Format(time.RFC3339))
+	}
 	if key.Limits, err = s.Limits.clean(); err != nil {
 		return Key{}, "", err
 	}

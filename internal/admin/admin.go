@@ -37,7 +37,8 @@ type Deps struct {
 	Planner  Planner
 	Alerts   Alerts
 	Prices   *versions.Book
-	Metrics  http.Handler // serves /metrics; the token is checked before it
+	HasModel func(public string) bool // nil: nobody knows
+	Metrics  http.Handler             // serves /metrics; the token is checked before it
 	IDs      *ident.Source
 	Log      *slog.Logger
 	// Profiling mounts /debug/pprof/, behind the token too.

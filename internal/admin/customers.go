@@ -1,6 +1,8 @@
 package admin
 
 import (
+	"fmt"
+
 	"rubicon/internal/account"
 	"rubicon/internal/fault"
 )
@@ -30,7 +32,18 @@ func createKey(a *api, c *call, in account.KeySpec) (NewKey, error) {
 		return NewKey{}, err
 	}
 	made, secret, err := a.Accounts.CreateKey(c.ctx(), c.id(), in)
-	return NewKey{ID: made.ID, Key: secret}, err
+	return NewKey{ID: made.ID, Key: secret, Warnings: a.doubts(in.Models)}, err
+}
+
+// doubts tells which models a key may use that do not exist. They may be meant
+// for a configuration to come, so that nothing is refused.
+func (a *api) doubts(models []string) (warnings []string) {
+	for _, name := range models {
+		if a.HasModel != nil && !a.HasModel(name) {
+			warnings = append(warnings, fmt.Sprintf("No public model is named %q; the key may use it once there is one.", fault.Clip(name)))
+		}
+	}
+	return warnings
 }
 
 func listKeys(a *api, c *call) (KeyList, error) {
@@ -41,11 +54,16 @@ func listKeys(a *api, c *call) (KeyList, error) {
 	return KeyList{orEmpty(list)}, err
 }
 
-func patchKey(a *api, c *call, in account.KeyPatch) (account.Key, error) {
+func patchKey(a *api, c *call, in account.KeyPatch) (ChangedKey, error) {
 	if in.Revoked != nil && !*in.Revoked {
-		return account.Key{}, fault.New(fault.InvalidRequest, "A revoked key stays revoked; create a new one.").WithParam("revoked")
+		return ChangedKey{}, fault.New(fault.InvalidRequest, "A revoked key stays revoked; create a new one.").WithParam("revoked")
 	}
-	return a.Accounts.UpdateKey(c.ctx(), c.id(), in)
+	changed, err := a.Accounts.UpdateKey(c.ctx(), c.id(), in)
+	out := ChangedKey{Key: changed}
+	if in.Models != nil {
+		out.Warnings = a.doubts(*in.Models)
+	}
+	return out, err
 }
 
 func revokeKey(a *api, c *call) (account.Key, error) {

@@ -14,6 +14,44 @@ import (
 	"rubicon/internal/store"
 )
 
+// What is probably not meant is told, or refused where it could not work.
+func TestDoubtfulKeys(t *testing.T) {
+	b := newBench(t)
+	b.deps.HasModel = func(name string) bool { return name == "m" }
+	b.handler = New(b.deps)
+	at := "/admin/v1/customers/" + b.customer("Anna") + "/keys"
+	for _, over := range []string{"0001-01-01T00:00:00Z", "2020-01-01T00:00:00Z", time.Now().Add(-time.Second).Format(time.RFC3339)} {
+		w := b.do("POST", at, `{"name":"k","expires_at":"`+over+`"}`)
+		b.failure(w, 400, "invalid_request", "")
+		if !strings.Contains(w.Body.String(), "give a time after") {
+			t.Errorf("%s: %s", over, w.Body)
+		}
+	}
+	if list := get[KeyList](b, 200, "GET", at, ""); len(list.Keys) != 0 {
+		t.Errorf("%d keys", len(list.Keys))
+	}
+	made := get[NewKey](b, 201, "POST", at, `{"name":"k","models":["m","later"]}`)
+	if len(made.Warnings) != 1 || !strings.Contains(made.Warnings[0], `"later"`) || made.Key == "" {
+		t.Errorf("created: %+v", made)
+	}
+	for body, warnings := range map[string]int{`{"models":["m"]}`: 0, `{"models":["x","y"]}`: 2, `{"rpm":1}`: 0, `{"models":null}`: 0} {
+		if changed := get[ChangedKey](b, 200, "PATCH", "/admin/v1/keys/"+made.ID, body); len(changed.Warnings) != warnings || changed.ID != made.ID {
+			t.Errorf("%s: %+v", body, changed)
+		}
+	}
+}
+
+// Without an idempotency key every call is a gift of its own.
+func TestCreditWithoutAKeyIsGivenAgain(t *testing.T) {
+	b := newBench(t)
+	at := "/admin/v1/customers/" + b.customer("Anna")
+	first := get[ledger.Transaction](b, 201, "POST", at+"/credits", `{"amount":"10.00","reason":"paid"}`)
+	again := get[ledger.Transaction](b, 201, "POST", at+"/credits", `{"amount":"10.00","reason":"paid"}`)
+	if balance := get[Balance](b, 200, "GET", at+"/balance", ""); first.ID == again.ID || balance.Available != 20_000_000_000 {
+		t.Errorf("%s and %s: %s", first.ID, again.ID, balance.Available)
+	}
+}
+
 func TestCustomersAndKeys(t *testing.T) {
 	b := newBench(t)
 	first := b.customer("Anna")

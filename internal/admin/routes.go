@@ -71,12 +71,12 @@ func routes() []route {
 		{"GET", customer, "Read a customer.", nil, 0, read(showCustomer)},
 		{"PATCH", customer, "Rename, suspend or resume a customer.", nil, 0, change(patchCustomer)},
 
-		{"POST", customer + "/keys", "Create a key. Its secret is shown this once.", nil, 201, change(createKey)},
+		{"POST", customer + "/keys", "Create a key. Its secret is shown this once. warnings tells what is probably not meant, as a model that does not exist.", nil, 201, change(createKey)},
 		{"GET", customer + "/keys", "List a customer's keys, revoked ones too.", nil, 0, read(listKeys)},
 		{"PATCH", key, "Change a key. null or a zero value removes a limit.", nil, 0, change(patchKey)},
 		{"DELETE", key, "Revoke a key for good.", nil, 0, read(revokeKey)},
 
-		{"POST", customer + "/credits", "Give credit. The same idempotency-key gives the same transaction again.", nil, 201, change(giveCredit)},
+		{"POST", customer + "/credits", "Give credit. The same idempotency-key gives the same transaction again; without one a repeat gives the credit again.", nil, 201, change(giveCredit)},
 		{"POST", customer + "/adjustments", "Correct a balance up or down.", nil, 201, change(adjust)},
 		{"GET", customer + "/balance", "Read a balance.", nil, 0, read(showBalance)},
 		{"GET", tx, "List transactions, newest first.", []string{"request_id", "customer", "kind", "cursor", "limit"}, 0, read(listTransactions)},

@@ -100,8 +100,14 @@ type (
 type (
 	// NewKey is a created key; the secret is shown this once.
 	NewKey struct {
-		ID  string `json:"id"`
-		Key string `json:"key"`
+		ID       string   `json:"id"`
+		Key      string   `json:"key"`
+		Warnings []string `json:"warnings,omitempty"` // what is probably not meant
+	}
+	// ChangedKey is a key after a change.
+	ChangedKey struct {
+		account.Key
+		Warnings []string `json:"warnings,omitempty"`
 	}
 	// Balance is what a customer can spend and what is reserved.
 	Balance struct {

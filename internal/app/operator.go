@@ -21,7 +21,7 @@ func (a *App) adminHandler() http.Handler {
 	cfg := a.Config()
 	op := operator{a}
 	return admin.New(admin.Deps{Token: cfg.Admin.Token, Accounts: a.accounts, Ledger: a.ledger, Verify: a.verify, Journal: a.journal,
-		Channels: op, Planner: op, Alerts: op, Prices: a.prices, Metrics: a.metrics.Handler(), IDs: a.ids, Log: a.log, Profiling: cfg.Admin.Profiling, Version: a.opts.Version})
+		Channels: op, Planner: op, Alerts: op, Prices: a.prices, HasModel: func(name string) bool { return a.Config().Model(name) != nil }, Metrics: a.metrics.Handler(), IDs: a.ids, Log: a.log, Profiling: cfg.Admin.Profiling, Version: a.opts.Version})
 }
 
 // operator is what the admin API sees of channels.

@@ -66,6 +66,9 @@ type Config struct {
 	Alerts       Alerts
 	Channels     []Channel
 	Models       []Model
+	// Date is when the file was last changed; zero where it was none. It is no
+	// part of the version, because the same file is copied to several nodes.
+	Date time.Time `json:"-"`
 }
 
 // TLS names the certificate files of the client listener; both or none.
@@ -225,6 +228,8 @@ type Model struct {
 	// FirstEventSet: timers.first_event is in the file, globally or here.
 	FirstEventSet bool
 	Delivery      string // resolved
+	// Created is what GET /v1/models says; zero: the file's date, see CreatedOf.
+	Created time.Time
 }
 
 // Candidate is a channel in its role for one public model.
@@ -236,6 +241,15 @@ type Candidate struct {
 	Weight   int
 	Priority int // lowest first
 	Cost     price.List
+}
+
+// CreatedOf is since when a public model is there, as far as one can tell: what
+// its configuration says, else the date of the file.
+func (c *Config) CreatedOf(m *Model) time.Time {
+	if !m.Created.IsZero() {
+		return m.Created
+	}
+	return c.Date
 }
 
 // Model returns the public model of that name, or nil.

@@ -37,8 +37,13 @@ func LoadFiles(path string, env func(string) (string, bool)) (c *Config, files [
 		}
 		return readSecretFile(name)
 	}
-	c, err = parse(src, expander{env: orNone(env), readFile: read})
-	return c, files, err
+	if c, err = parse(src, expander{env: orNone(env), readFile: read}); err != nil {
+		return nil, files, err
+	}
+	if info, err := os.Stat(path); err == nil {
+		c.Date = info.ModTime().UTC()
+	}
+	return c, files, nil
 }
 
 // Parse parses a configuration; see Load. Files that it names with ${file:…}

@@ -102,6 +102,7 @@ func (d *decoder) model(c *Config, m *Model) reader {
 			}},
 			field{"timers", d.group(d.timers(&m.Timers, &m.FirstEventSet, false)...)},
 			field{"delivery", d.oneOf(&m.Delivery, DeliveryStream, DeliveryAtomic)},
+			field{"created", d.date(&m.Created)},
 		)
 		m.HoldOutputTokens = int64(hold)
 		if !priced && n.kind == mapping {

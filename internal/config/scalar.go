@@ -124,6 +124,17 @@ func (d *decoder) durationOrOff(into *time.Duration) reader {
 	})
 }
 
+// date reads a day or a moment.
+func (d *decoder) date(into *time.Time) reader {
+	return value(d, into, "a date like 2026-05-31 or 2026-05-31T12:00:00Z, after 1970", func(s string) (time.Time, bool) {
+		at, err := time.Parse(time.DateOnly, s)
+		if err != nil {
+			at, err = time.Parse(time.RFC3339, s)
+		}
+		return at.UTC(), err == nil && at.Unix() > 0
+	})
+}
+
 func (d *decoder) amount(into *money.Nano) reader {
 	return value(d, into, `an amount in USD like "1.25", not negative, with at most 9 places`, func(s string) (money.Nano, bool) {
 		v, err := money.Parse(s)

@@ -38,8 +38,12 @@ type modelView struct {
 	DisplayName string `json:"display_name"`
 }
 
-func viewOf(name string) modelView {
-	return modelView{ID: name, Object: "model", Type: "model", CreatedAt: time.Unix(0, 0).UTC().Format(time.RFC3339), OwnedBy: "rubicon", DisplayName: name}
+// viewOf shows a model. created is the zero time where nobody knows it.
+func viewOf(name string, created time.Time) modelView {
+	if created.IsZero() {
+		created = time.Unix(0, 0)
+	}
+	return modelView{ID: name, Object: "model", Type: "model", Created: created.Unix(), CreatedAt: created.UTC().Format(time.RFC3339), OwnedBy: "rubicon", DisplayName: name}
 }
 
 func (a *api) models(w http.ResponseWriter, _ *http.Request, who account.Principal) *fault.Error {
@@ -47,7 +51,7 @@ func (a *api) models(w http.ResponseWriter, _ *http.Request, who account.Princip
 	cfg := a.Config()
 	for i := range cfg.Models {
 		if who.MayUse(cfg.Models[i].Name) {
-			list = append(list, viewOf(cfg.Models[i].Name))
+			list = append(list, viewOf(cfg.Models[i].Name, cfg.CreatedOf(&cfg.Models[i])))
 		}
 	}
 	page := map[string]any{"object": "list", "data": list, "has_more": false, "first_id": nil, "last_id": nil}
@@ -59,10 +63,12 @@ func (a *api) models(w http.ResponseWriter, _ *http.Request, who account.Princip
 
 func (a *api) model(w http.ResponseWriter, r *http.Request, who account.Principal) *fault.Error {
 	name := r.PathValue("id")
-	if a.Config().Model(name) == nil || !who.MayUse(name) {
+	cfg := a.Config()
+	m := cfg.Model(name)
+	if m == nil || !who.MayUse(name) {
 		return fault.Newf(fault.ModelNotFound, "The model %q does not exist here.", fault.Clip(name))
 	}
-	return reply(w, viewOf(name))
+	return reply(w, viewOf(name, cfg.CreatedOf(m)))
 }
 
 func (a *api) balance(w http.ResponseWriter, r *http.Request, who account.Principal) *fault.Error {
