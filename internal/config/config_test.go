@@ -65,7 +65,9 @@ limits:
   held_bytes: 1MiB
   atomic_bytes: 8MiB
   connections: 20000
+  connections_per_address: 0
   memory: 0
+cors: {origins: []}
 ws: {enabled: true, message: 16MiB, lifetime: 60m, queued_turns: 4, memory: 16MiB, ping: 30s, origins: []}
 timers:
   connect: 5s
@@ -104,7 +106,8 @@ listen: ":1"
 tls: {cert: c.pem, key: k.pem}
 admin: {listen: "[::1]:2", token: another-token, profiling: true}
 store: {url: "postgres://user:pass@host/db", sync: full, lease: 1s, spool: /var/spool/rubicon}
-limits: {request_body: 1KiB, event: 2KB, held_bytes: 3, atomic_bytes: 4GiB, connections: 5, memory: 6MB}
+limits: {request_body: 1KiB, event: 2KB, held_bytes: 3, atomic_bytes: 4GiB, connections: 5, connections_per_address: 7, memory: 6MB}
+cors: {origins: ["https://b.example", "*.c.example"]}
 ws: {enabled: false, message: 1B, lifetime: 1m, queued_turns: 0, memory: 2B, ping: 3s, origins: ["https://a.example"]}
 timers: {connect: 1s, headers: 2s, answer: 3s, first_event: 4s, first_output: 5s, idle: 6s, event_hold: 7s, keepalive: 8s, write: 9s, total: 10s, shutdown_grace: 11s}
 replay: {max: 0, after_lifecycle: true, local_continuations: false, default_store: false}
@@ -122,7 +125,8 @@ alerts: {webhook: "https://hook.example/x", secret: shh}
 		Listen: ":1", TLS: TLS{"c.pem", "k.pem"},
 		Admin:  Admin{"[::1]:2", NewSecret("another-token"), true},
 		Store:  Store{NewSecret("postgres://user:pass@host/db"), SyncFull, time.Second, "/var/spool/rubicon"},
-		Limits: Limits{RequestBody: 1024, Event: 2000, HeldBytes: 3, AtomicBytes: 4 << 30, Connections: 5, Memory: 6_000_000},
+		Limits: Limits{RequestBody: 1024, Event: 2000, HeldBytes: 3, AtomicBytes: 4 << 30, Connections: 5, ConnectionsPerAddress: 7, Memory: 6_000_000},
+		CORS:   CORS{[]string{"https://b.example", "*.c.example"}},
 		WS:     WS{false, 1, time.Minute, 0, 2, 3 * time.Second, []string{"https://a.example"}},
 		Timers: Timers{
 			1 * time.Second, 2 * time.Second, 3 * time.Second, 4 * time.Second, 5 * time.Second, 6 * time.Second,
@@ -329,6 +333,35 @@ func TestLoad(t *testing.T) {
 	}
 	if c, err := Load(path, nil); err != nil || c.Admin.Token.Reveal() != "test-token" {
 		t.Errorf("Load = %v, %v", c, err)
+	}
+}
+
+// A model's date is its own, else the file's, which is no part of the version.
+func TestDatesOfModels(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "rubicon.yaml")
+	src := strings.Replace(routes, "  - name: openai/gpt\n", "  - created: 2026-05-31\n    name: openai/gpt\n", 1)
+	if src == routes {
+		t.Fatal("the routes have no model to date")
+	}
+	if err := os.WriteFile(path, []byte(src), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	changed := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	if err := os.Chtimes(path, changed, changed); err != nil {
+		t.Fatal(err)
+	}
+	c, err := Load(path, fakeEnv("KEY", "sk-live"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := c.CreatedOf(&c.Models[0]), time.Date(2026, 5, 31, 0, 0, 0, 0, time.UTC); !got.Equal(want) {
+		t.Errorf("the model's own date: %v", got)
+	}
+	if got := c.CreatedOf(&Model{}); !got.Equal(changed) {
+		t.Errorf("the file's date: %v", got)
+	}
+	if c.Version() != mustParse(t, src, "KEY", "sk-live").Version() {
+		t.Error("the file's date changes the version")
 	}
 }
 

@@ -111,6 +111,10 @@ func TestBadFiles(t *testing.T) {
 		{"a shell default", "admin: {token: \"${A:-secret}\"}\n", []string{"admin.token: ${…} must hold the name"}},
 		{"no name", "admin: {token: \"${}\"}\n", []string{"admin.token: ${…} must hold the name"}},
 		{"a digit first", "admin: {token: \"${1A}\"}\n", []string{"admin.token: ${…} must hold the name"}},
+		{"origins", minimal + "ws: {origins: [\"\"]}\ncors: {origins: [\"a b\", \"https://[\", \"https://ok.example\"]}\n", []string{
+			"ws.origins[0]: must be an origin", "cors.origins[0]: must be an origin", "cors.origins[1]: must be an origin"}},
+		{"connections", minimal + "limits: {connections: 0, connections_per_address: -1}\n", []string{
+			"limits.connections: must be a whole number from 1", "limits.connections_per_address: must be a whole number from 0"}},
 		// Channels.
 		{"an empty channel", minimal + "channels: [{}]\n", []string{"channels[0].base_url: is required", "channels[0].name: is required", "channels[0].protocol: is required"}},
 		{"a channel that is a word", minimal + "channels: [x, ~]\n", []string{"channels[0]: must be a mapping", "channels[1]: must be a mapping"}},

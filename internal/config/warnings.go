@@ -45,6 +45,5 @@ func isPrivateHost(baseURL string) bool {
 	if err != nil {
 		return host == "localhost"
 	}
-	ip = ip.Unmap()
-	return ip.IsLoopback() || ip.IsPrivate() || ip.IsLinkLocalUnicast() || ip.IsUnspecified()
+	return !IsPublic(ip)
 }

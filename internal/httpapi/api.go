@@ -103,7 +103,7 @@ func (a *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Request-Id", id) // the name that Anthropic's SDKs read
 	}
 	r = r.WithContext(context.WithValue(r.Context(), idKey{}, id))
-	g := &guarded{ResponseWriter: w}
+	g := &guarded{ResponseWriter: w, last: ambiguous(r)}
 	defer a.guard(g, r)
 	w = g
 	// The deadline of the connection's last answer must not end this one.

@@ -15,9 +15,15 @@ var (
 )
 
 // SyntaxError says where the input stops being JSON. It holds no part of the input.
-type SyntaxError struct{ Offset int }
+type SyntaxError struct {
+	Offset  int
+	TooDeep bool // it may go on, but deeper than MaxDepth
+}
 
 func (e *SyntaxError) Error() string {
+	if e.TooDeep {
+		return fmt.Sprintf("jsonscan: deeper than %d levels at byte %d", MaxDepth, e.Offset)
+	}
 	return fmt.Sprintf("jsonscan: invalid JSON at byte %d", e.Offset)
 }
 
@@ -99,14 +105,36 @@ func (c *cursor) err(other error) error {
 	case phaseDone:
 		return nil
 	case phaseBroken:
-		return &SyntaxError{Offset: c.pos}
+		return syntaxError(c.b, c.pos)
 	case phaseOther:
 		if at := check(c.b); at >= 0 {
-			return &SyntaxError{Offset: at}
+			return syntaxError(c.b, at)
 		}
 		return other
 	}
 	return ErrUnfinished
+}
+
+// syntaxError finds out why b could not be read on at a byte: a scanner returns
+// an offset alone.
+func syntaxError(b []byte, at int) error {
+	e := &SyntaxError{Offset: at}
+	if at >= len(b) || b[at] != '{' && b[at] != '[' {
+		return e
+	}
+	depth := 0
+	for i := 0; i < at; i++ {
+		switch b[i] {
+		case '{', '[':
+			depth++
+		case '}', ']':
+			depth--
+		case '"':
+			i = text(b, i) - 1 // it was read before
+		}
+	}
+	e.TooDeep = depth >= MaxDepth
+	return e
 }
 
 // Members walks the members of an object: m := Object(b); for m.Next() { m.Key(); m.Value() }; m.Err().

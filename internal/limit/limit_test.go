@@ -58,6 +58,32 @@ func TestRequestsPerMinute(t *testing.T) {
 	refused(t, l, at(5*time.Minute), a, Refusal{Reason: Requests, Limit: 6, After: 10 * time.Second})
 }
 
+// Tokens are asked for once the body is known; what is refused then gives its
+// place back as a whole.
+func TestExtend(t *testing.T) {
+	l := New(Options{})
+	first, whole := Ask{Key: "k", RPM: 2, Concurrency: 2}, Ask{Key: "k", RPM: 2, TPM: 600, Concurrency: 2, Tokens: 400}
+	one, two := take(t, l, noon, first, 1), take(t, l, noon, first, 1)
+	if r := one.Extend(noon, whole); r != nil {
+		t.Fatalf("refused: %+v", *r)
+	}
+	if got, want := one.State(), (State{Requests: Window{2, 0, time.Minute}, Tokens: Window{600, 200, 40 * time.Second}}); got != want {
+		t.Errorf("state %+v, want %+v", got, want)
+	}
+	r := two.Extend(noon, whole)
+	if r == nil || r.Reason != Tokens || r.After != 20*time.Second || r.Never {
+		t.Fatalf("refusal %+v", r)
+	}
+	two.Cancel(noon)
+	if r := take(t, l, noon, first, 1).Extend(noon, Ask{Key: "k", RPM: 2, Concurrency: 2}); r != nil {
+		t.Errorf("without a limit of tokens: %+v", *r)
+	}
+	one.Done(noon, 100)
+	if got := one.key.tokens.debt(noon); got != 10*time.Second {
+		t.Errorf("after its end %v are owed", got)
+	}
+}
+
 func TestTokensPerMinute(t *testing.T) {
 	l, a := New(Options{}), Ask{Key: "k", TPM: 600, Tokens: 400}
 	g := take(t, l, noon, a, 1)

@@ -5,24 +5,15 @@ import (
 	"errors"
 	"net"
 	"net/netip"
-	"slices"
 	"sync/atomic"
 	"syscall"
 	"time"
+
+	"rubicon/internal/config"
 )
 
 // errPrivate refuses a resolved address that the channel may not reach.
-var errPrivate = errors.New("base_url resolves to a loopback, private or local address; set allow_private: true on the channel if that is meant")
-
-// notPublic are ranges that netip does not call private: "this network", the
-// carrier-grade NAT, protocol assignments, and the way from IPv6 to any IPv4.
-var notPublic = [...]netip.Prefix{
-	netip.MustParsePrefix("0.0.0.0/8"),
-	netip.MustParsePrefix("100.64.0.0/10"),
-	netip.MustParsePrefix("192.0.0.0/24"),
-	netip.MustParsePrefix("64:ff9b::/96"),
-	netip.MustParsePrefix("64:ff9b:1::/48"),
-}
+var errPrivate = errors.New("base_url resolves to a loopback, private, local or reserved address; set allow_private: true on the channel if that is meant")
 
 // abandoned bounds a dial and a handshake whose request has given up: the
 // transport goes on with both, because another request may want the connection.
@@ -74,9 +65,7 @@ func checkPublic(address string) error {
 	if err != nil {
 		return errPrivate
 	}
-	ip := ap.Addr().Unmap()
-	inside := func(p netip.Prefix) bool { return p.Contains(ip.WithZone("")) }
-	if !ip.IsGlobalUnicast() || ip.IsPrivate() || ip.IsLoopback() || ip.IsLinkLocalUnicast() || slices.ContainsFunc(notPublic[:], inside) {
+	if !config.IsPublic(ap.Addr()) {
 		return errPrivate
 	}
 	return nil

@@ -1,10 +1,9 @@
 package wsapi
 
 import (
-	"errors"
-
 	"rubicon/internal/fault"
 	"rubicon/internal/jsonscan"
+	"rubicon/internal/protocol/body"
 )
 
 const (
@@ -23,11 +22,7 @@ func readFrame(b []byte) *fault.Error {
 		}
 	}
 	if err := m.Err(); err != nil {
-		what := "The frame is not valid JSON."
-		if errors.Is(err, jsonscan.ErrNotObject) {
-			what = "A frame must be one JSON object."
-		}
-		return fault.New(fault.InvalidJSON, what).WithCause(err)
+		return body.Unreadable("frame", err)
 	}
 	if jsonscan.Equal(typ, eventCreate) {
 		return nil

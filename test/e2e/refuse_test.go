@@ -291,6 +291,43 @@ func TestRefusedUploads(t *testing.T) {
 	}
 }
 
+// A connection ends with the answer to a request of which a proxy may see another
+// end than the gateway: what follows on it may be somebody else's. Others go on.
+func TestAmbiguousRequestsEndTheirConnection(t *testing.T) {
+	s := stand.Start(t, stand.Options{Config: peersOf("", "alpha"), Peers: map[string]stand.Peer{"alpha": answering()}})
+	head := "POST /v1/responses HTTP/1.1\r\nHost: gw\r\nAuthorization: Bearer " + s.Default.Key + "\r\n"
+	body := apis[0].stream("r")
+	chunks := fmt.Sprintf("%x\r\n%s\r\n0\r\n\r\n", len(body), body)
+	for name, c := range map[string]struct {
+		request string
+		status  int
+		closed  bool
+	}{
+		"a length":              {head + fmt.Sprintf("Content-Length: %d\r\n\r\n%s", len(body), body), 200, false},
+		"chunks":                {head + "Transfer-Encoding: chunked\r\n\r\n" + chunks, 200, true},
+		"both":                  {head + "Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n" + chunks, 200, true},
+		"both, refused":         {strings.Replace(head, "rk-", "rx-", 1) + "Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n" + chunks, 401, true},
+		"both, and no way":      {strings.Replace(head, "/v1/responses", "/nowhere", 1) + "Transfer-Encoding: chunked\r\nContent-Length: 4\r\n\r\n" + chunks, 404, true},
+		"a refusal, one length": {strings.Replace(head, "rk-", "rx-", 1) + "Content-Length: 2\r\n\r\n{}", 401, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			conn := connect(t, s, c.request+"GET /healthz HTTP/1.1\r\nHost: gw\r\n\r\n")
+			in := bufio.NewReader(conn)
+			resp, err := http.ReadResponse(in, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			text, err := io.ReadAll(resp.Body)
+			if err != nil || resp.StatusCode != c.status || resp.Close != c.closed {
+				t.Fatalf("%d, closed = %t: %s, %v", resp.StatusCode, resp.Close, text, err)
+			}
+			if again, err := http.ReadResponse(in, nil); (err != nil) != c.closed {
+				t.Errorf("the next request: %+v, %v", again, err)
+			}
+		})
+	}
+}
+
 // Bodies that do not come are given up: after so long a silence as a client may
 // keep (timers.write), and altogether when the request's time is over.
 func TestSlowBodies(t *testing.T) {

@@ -13,6 +13,7 @@ import (
 	"bytes"
 	"errors"
 	"strings"
+	"unicode/utf8"
 
 	"rubicon/internal/fault"
 	"rubicon/internal/jsonscan"
@@ -46,7 +47,22 @@ type Members struct {
 // Read reads the known members of body, which must be an object. keys are not
 // copied and not changed.
 func Read(body []byte, keys []Key) (Members, *fault.Error) {
+	if !utf8.Valid(body) {
+		return Members{}, fault.New(fault.InvalidJSON, "The request body is not valid UTF-8.")
+	}
 	return read(body, keys, "")
+}
+
+// Unreadable says why what is no JSON object was not read; thing names it.
+func Unreadable(thing string, err error) *fault.Error {
+	var syntax *jsonscan.SyntaxError
+	switch {
+	case errors.Is(err, jsonscan.ErrNotObject):
+		return fault.Newf(fault.InvalidJSON, "The %s must be one JSON object.", thing).WithCause(err)
+	case errors.As(err, &syntax) && syntax.TooDeep:
+		return fault.Newf(fault.InvalidJSON, "The %s nests arrays and objects more than %d deep.", thing, jsonscan.MaxDepth).WithCause(err)
+	}
+	return fault.Newf(fault.InvalidJSON, "The %s is not valid JSON.", thing).WithCause(err)
 }
 
 // Nested reads the known members of an object inside a body; path names it in
@@ -77,11 +93,7 @@ func read(body []byte, keys []Key, path string) (Members, *fault.Error) {
 		}
 	}
 	if err := m.Err(); err != nil {
-		what := "The request body is not valid JSON."
-		if errors.Is(err, jsonscan.ErrNotObject) {
-			what = "The request body must be one JSON object."
-		}
-		return out, fault.New(fault.InvalidJSON, what).WithCause(err)
+		return out, Unreadable("request body", err)
 	}
 	return out, out.complete(bad, path)
 }

@@ -26,6 +26,9 @@ func TestReadRefuses(t *testing.T) {
 		{"two documents", `{"model":"m"}{}`, "invalid_json", ""},
 		{"no object", `["model"]`, "invalid_json", ""},
 		{"string", `"model"`, "invalid_json", ""},
+		{"no UTF-8", "{\"model\":\"m\",\"x\":\"\xff\"}", "invalid_json", ""},
+		{"half a character", "{\"model\":\"m\",\"x\":\"\xc3\"}", "invalid_json", ""},
+		{"a surrogate in UTF-8", "{\"model\":\"m\",\"x\":\"\xed\xa0\x80\"}", "invalid_json", ""},
 		{"no JSON behind a wrong member", `{"model":1,`, "invalid_json", ""},
 		{"missing", `{"stream":true}`, "invalid_request", "model"},
 		{"required null", `{"model":null}`, "invalid_request", "model"},
@@ -64,6 +67,33 @@ func TestReadMessageSaysWhatIsWanted(t *testing.T) {
 	_, bad := body.Read([]byte(`{"model":"m","system":1}`), keys)
 	if bad == nil || !strings.Contains(bad.Message, "a string or an array") {
 		t.Errorf("got %v", bad)
+	}
+}
+
+// Each reason not to read a body has its own words.
+func TestUnreadableSaysWhy(t *testing.T) {
+	nested := func(n int) string {
+		return `{"model":"m","x":` + strings.Repeat("[", n-1) + strings.Repeat("]", n-1) + `}`
+	}
+	for _, c := range []struct{ body, message string }{
+		{`{"model":"m"`, "The request body is not valid JSON."},
+		{`[1]`, "The request body must be one JSON object."},
+		{"{\"model\":\"\xff\"}", "The request body is not valid UTF-8."},
+		{nested(1000), ""},
+		{nested(1001), "The request body nests arrays and objects more than 1000 deep."},
+		{strings.Replace(nested(1001), "]]", "]", 1), "The request body nests arrays and objects more than 1000 deep."},
+		{strings.Repeat("[", 1001), "The request body nests arrays and objects more than 1000 deep."},
+		{`{"a":` + strings.Repeat(`[{"a":`, 600), "The request body nests arrays and objects more than 1000 deep."},
+		{`{"a":"` + strings.Repeat("[", 2000) + `",[`, "The request body is not valid JSON."},
+		{strings.Repeat("[]", 2000), "The request body is not valid JSON."},
+	} {
+		message := ""
+		if _, bad := body.Read([]byte(c.body), keys); bad != nil {
+			message = bad.Message
+		}
+		if message != c.message {
+			t.Errorf("%.60s: %q", c.body, message)
+		}
 	}
 }
 
