@@ -1,6 +1,8 @@
 package wsapi
 
 import (
+	"errors"
+
 	"rubicon/internal/fault"
 	"rubicon/internal/jsonscan"
 	"rubicon/internal/protocol/body"
@@ -22,6 +24,9 @@ func readFrame(b []byte) *fault.Error {
 		}
 	}
 	if err := m.Err(); err != nil {
+		if errors.Is(err, jsonscan.ErrNotObject) {
+			return fault.New(fault.InvalidJSON, "A frame must be one JSON object.").WithCause(err)
+		}
 		return body.Unreadable("frame", err)
 	}
 	if jsonscan.Equal(typ, eventCreate) {
