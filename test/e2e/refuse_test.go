@@ -38,7 +38,7 @@ var bodies = []refusal{
 	{name: "no JSON", body: `{"model":`, status: 400, code: "invalid_json"},
 	{name: "trailing data", body: `{"model":"MODEL"REST} {}`, status: 400, code: "invalid_json"},
 	{name: "an array", body: `["MODEL"]`, status: 400, code: "invalid_json"},
-	{name: "model not UTF-8", body: "{\"model\":\"MODEL\xff\"REST}", status: 404, code: "model_not_found"},
+	{name: "model not UTF-8", body: "{\"model\":\"MODEL\xff\"REST}", status: 400, code: "invalid_json"},
 	{name: "no model", body: `{"stream":trueREST}`, status: 400, code: "invalid_request", param: "model"},
 	{name: "model null", body: `{"model":nullREST}`, status: 400, code: "invalid_request", param: "model"},
 	{name: "model a number", body: `{"model":5REST}`, status: 400, code: "invalid_request", param: "model"},
