@@ -124,9 +124,7 @@ func (t *turn) shownFault(a *attempt, handed replay.Handed) *fault.Error {
 		shown = a.instead
 	}
 	f := faultOf(shown, t.req)
-	if f.Upstream {
-		f.Message = fault.Scrub(f.Message, t.literals(a)...)
-	}
+	a.secrets().Clean(f)
 	if f.RetryAfter == 0 && (a.failed.Failure == classify.Balance || a.failed.Failure == classify.RateLimited || a.failed.RateLimit) {
 		f.RetryAfter = t.untilReturn() // the route is out for some time, and others may be out too
 	}
