@@ -152,3 +152,18 @@ func TestTable(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+// What the gateway refuses to do by itself it tells no client to do: rows 8 and
+// 9 on Responses streams, whatever the operator allows there.
+func TestClientMayRepeat(t *testing.T) {
+	silent := map[classify.Failure]bool{classify.HeaderTimeout: true, classify.FirstEventTimeout: true, classify.FirstOutputTimeout: true, classify.AnswerTimeout: true}
+	for _, class := range classify.All() {
+		for bits := range 8 {
+			f := replay.Facts{Failure: class, Streaming: bits&1 > 0, EventTimeout: bits&2 > 0, Limits: replay.Limits{TimeoutSwitches: bits >> 2}}
+			responsesStream := f.Streaming && !f.EventTimeout
+			if got, want := f.ClientMayRepeat(), !(responsesStream && silent[class]); got != want {
+				t.Errorf("%s, streaming %v, Responses %v, timeout switches %d: %v", class, f.Streaming, !f.EventTimeout, f.Limits.TimeoutSwitches, got)
+			}
+		}
+	}
+}

@@ -130,7 +130,9 @@ func (t *turn) shownFault(a *attempt, handed replay.Handed) *fault.Error {
 	}
 	f.RequestID = t.req.ID
 	f.AfterOutput = handed == replay.OutputToo
-	f.Retryable = f.Retryable && t.harmless(f.AfterOutput)
+	facts := t.facts(a)
+	facts.Failure = shown.Failure
+	f.Retryable = f.Retryable && facts.ClientMayRepeat() && t.harmless(f.AfterOutput)
 	f.NoRetry = t.made.Replays > 0
 	return f
 }

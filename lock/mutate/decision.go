@@ -51,6 +51,8 @@ func decisions() []mutant {
 			in(decide, `if f.Stored || f.hostedForbids() {`, `if f.hostedForbids() {`)}},
 		{name: "switch hosted tools after a timeout", breaks: []string{"row 8", "row 13"}, caught: []string{"whole-row-08-hosted-tool"}, edits: []edit{
 			in(decide, `if f.Stored || f.hostedForbids() {`, `if f.Stored {`)}},
+		{name: "tell clients to repeat what the gateway refuses to", breaks: []string{"row 8", "row 9"}, caught: []string{"row-08-header-timeout"}, edits: []edit{
+			in(decide, `return f.EventTimeout || !f.Streaming || !ruleOf(f.Failure).timeout`, `return true`)}},
 		{name: "replay a first-event timeout", breaks: []string{"row 9", "first_event_timeout"}, caught: []string{"row-09-first-event-timeout"}, small: true, edits: []edit{
 			in(rules, `again: Switch, reason: SwitchFirstEventTimeout, no: FirstEventTimeout, timeout: true, eventTimeout: true`, `again: Replay, reason: ReplayReadError`)}},
 		{name: "replay a first-output timeout", breaks: []string{"row 9", "first_output_timeout"}, caught: []string{"row-09-first-output-timeout"}, edits: []edit{

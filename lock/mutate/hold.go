@@ -69,7 +69,7 @@ func holds() []mutant {
 		{name: "show the host of an upstream", breaks: []string{"end: nothing of the upstream leaks"}, caught: []string{"class-leaks"}, edits: []edit{
 			in(frames, "	ev = t.scrubbed(a, ev)\n", "	ev = copied(ev)\n")}},
 		{name: "call every failure harmless to repeat", breaks: []string{"end: retryable means harmless"}, caught: []string{"row-12-store-absent"}, edits: []edit{
-			in("internal/turn/again.go", `f.Retryable = f.Retryable && t.harmless(f.AfterOutput)`, `f.Retryable = true`)}},
+			in("internal/turn/again.go", `f.Retryable = f.Retryable && facts.ClientMayRepeat() && t.harmless(f.AfterOutput)`, `f.Retryable = facts.ClientMayRepeat()`)}},
 		{name: "ask for a retry after a replay", breaks: []string{"end: no retry after a replay"}, caught: []string{"row-10-second-failure"}, edits: []edit{
 			in("internal/turn/again.go", `f.NoRetry = t.made.Replays > 0`, `f.NoRetry = false`)}},
 		{name: "name broken streams of Chat as those of Responses", breaks: []string{"end: codes of each surface"}, caught: []string{"row-11-output-cut.chat"}, edits: []edit{
