@@ -112,8 +112,9 @@ type Seen struct {
 // absent are empty; numeric codes are given as their digits.
 type FailureInfo struct {
 	Code, Type, Message, Param string
-	Retryable                  *bool // an explicit "retryable" in the event
-	Status                     int   // a numeric status inside the payload, else 0
+	State                      string // a textual "status", as Google writes it, in lower case
+	Retryable                  *bool  // an explicit "retryable" in the event
+	Status                     int    // a numeric status inside the payload, else 0
 	RetryAfter                 time.Duration
 }
 

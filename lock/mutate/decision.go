@@ -4,13 +4,14 @@ package main
 // row, each refusal, and the facts and the choice that go with them.
 func decisions() []mutant {
 	const (
-		rules  = "internal/replay/rules.go"
-		decide = "internal/replay/replay.go"
-		again  = "internal/turn/again.go"
-		admit  = "internal/turn/admit.go"
-		choice = "internal/route/route.go"
-		events = "internal/classify/classify.go"
-		status = "internal/classify/rules.go"
+		rules   = "internal/replay/rules.go"
+		decide  = "internal/replay/replay.go"
+		again   = "internal/turn/again.go"
+		admit   = "internal/turn/admit.go"
+		choice  = "internal/route/route.go"
+		events  = "internal/classify/classify.go"
+		status  = "internal/classify/rules.go"
+		numbers = "internal/classify/number.go"
 	)
 	return []mutant{
 		// Rows that run again: they do not.
@@ -113,6 +114,15 @@ func decisions() []mutant {
 			in(rules, `again: Deliver, no: UnknownFailure`, `again: Replay, reason: ReplayFailedEvent`)}},
 		{name: "take every event failure for retryable", breaks: []string{"row 16a"}, caught: []string{"row-16a-unknown-code"}, edits: []edit{
 			in(status, `{Name: "unknown event", Failure: Unknown}`, `{Name: "unknown event", Failure: FailedEvent}`)}},
+		{name: "take numbers for unknown codes", breaks: []string{"row 1"}, caught: []string{"row-01-number"}, edits: []edit{
+			in(numbers, `[]Span{{401, 599}}`, `[]Span{{600, 600}}`)}},
+		{name: "take every number for retryable", breaks: []string{"row 16"}, caught: []string{"class-words"}, edits: []edit{
+			in(numbers, `{409, 409}, `, ``)}},
+		{name: "read words in one case alone", breaks: []string{"row 1"}, caught: []string{"class-words"}, edits: []edit{
+			in(events, `strings.ToLower(info.Type)) || info.State`, `info.Type) || info.State`),
+			in("internal/classify/body.go", `info.State = strings.ToLower(text(v))`, `info.State = text(v)`)}},
+		{name: "show a text with its quotes", breaks: []string{"row 16"}, caught: []string{"class-texts"}, edits: []edit{
+			in("internal/classify/body.go", `		return readText(s, depth)`, `		return protocol.FailureInfo{Message: s}, s != ""`)}},
 		{name: "ignore what an event says of itself", breaks: []string{"row 1"}, caught: []string{"row-01-says-retryable"}, edits: []edit{
 			in(events, `if info.Retryable != nil && *info.Retryable {`, `if false {`)}},
 		{name: "replay although usage was seen", breaks: []string{"row 17", "usage_observed"}, caught: []string{"row-17-usage"}, edits: []edit{
