@@ -76,6 +76,8 @@ func holds() []mutant {
 			in(frames, `if a.terminal = ev; a.seen.Incomplete {`, `if a.terminal = ev; false {`)}},
 		{name: "show the host in the code of a refusal", breaks: []string{"end: nothing of the upstream leaks"}, caught: []string{"class-leaks-anywhere"}, edits: []edit{
 			in("internal/turn/again.go", "	a.secrets().Clean(f)\n", "")}},
+		{name: "leave an error frame of upstream's as it is", breaks: []string{"end: the envelope"}, caught: []string{"ws-error-alone"}, edits: []edit{
+			in("internal/wsapi/sink.go", `f.Dress(jsonscan.Get(data, "error"))`, `jsonscan.Get(data, "error")`)}},
 		{name: "call every failure harmless to repeat", breaks: []string{"end: retryable means harmless"}, caught: []string{"row-12-store-absent"}, edits: []edit{
 			in("internal/turn/again.go", `f.Retryable = f.Retryable && facts.ClientMayRepeat() && t.harmless(f.AfterOutput)`, `f.Retryable = facts.ClientMayRepeat()`)}},
 		{name: "ask for a retry after a replay", breaks: []string{"end: no retry after a replay"}, caught: []string{"row-10-second-failure"}, edits: []edit{
