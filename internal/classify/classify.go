@@ -43,12 +43,13 @@ const (
 	BufferLimit        Failure = "buffer_limit"
 	ClientGone         Failure = "client_gone"
 	GatewayFault       Failure = "gateway_fault"
+	ConnectionLimit    Failure = "connection_limit"
 )
 
 // All lists every class, for exhaustive tests and generated tables.
 var all = [...]Failure{Connect, RateLimited, Overloaded, Balance, Auth, Unfit, Upstream5xx, BadAnswer,
 	HeaderTimeout, AnswerTimeout, FirstEventTimeout, FirstOutputTimeout, IdleTimeout, TotalTimeout, ReadError,
-	FailedEvent, Deterministic, Unknown, BufferLimit, ClientGone, GatewayFault}
+	FailedEvent, Deterministic, Unknown, BufferLimit, ClientGone, GatewayFault, ConnectionLimit}
 
 // All gives every class of failure.
 func All() []Failure { return slices.Clone(all[:]) }

@@ -97,6 +97,8 @@ func TestRows(t *testing.T) {
 		{"18a, idle, stored", "idle_timeout", []change{events, stored}, "deliver", "stateful_store"},
 		{"18a, total", "total_timeout", nil, "deliver", "request_timeout"},
 		{"18b", "gateway_fault", nil, "deliver", "gateway_fault"},
+		{"18c", "connection_limit", nil, "deliver", "connection_limit"},
+		{"18c, stored", "connection_limit", []change{stored}, "deliver", "connection_limit"},
 		{"19, route", "connect", []change{func(f *replay.Facts) { f.RouteLeft = false }}, "deliver", "no_channel_left"},
 		{"19, switches", "connect", []change{func(f *replay.Facts) {
 			f.Limits.Switches, f.Made = 1, replay.Counts{Attempts: 2, Switches: 1}

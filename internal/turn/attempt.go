@@ -277,7 +277,7 @@ func gatewayFault(err error) *upstream.Failed {
 func (t *turn) sort(a *attempt) {
 	if stop, ok := stopped(t.parent); ok {
 		f := *a.failed
-		f.Failure = classify.GatewayFault
+		f.Failure = stop.failure()
 		a.failed = f.WithCause(stop)
 	}
 }

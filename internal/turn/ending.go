@@ -65,6 +65,7 @@ var ownCodes = map[classify.Failure]string{
 	classify.IdleTimeout:        fault.StreamIdleTimeout,
 	classify.TotalTimeout:       fault.RequestTimeout,
 	classify.BufferLimit:        fault.UpstreamBufferLimit,
+	classify.ConnectionLimit:    fault.ConnectionLimitReached,
 }
 
 // faultOf gives a failure its code, status and words.
