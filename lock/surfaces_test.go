@@ -40,6 +40,9 @@ func TestSurfaces(t *testing.T) {
 	}
 	for _, protocol := range []string{"responses", "chat", "messages"} {
 		for _, row := range rows {
+			if row == "18c" && protocol != "responses" {
+				continue // only the socket has an age, and it speaks Responses
+			}
 			if !shown[protocol+" "+row] {
 				t.Errorf("no scenario shows row %s on %s", row, protocol)
 			}

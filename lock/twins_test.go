@@ -173,7 +173,7 @@ func ending(r node) {
 			failure["at"] = last["at"] // of the last: over HTTP an error after output does not wait for what follows
 		}
 		if inner["request_id"] != nil {
-			failure["error"] = inner
+			failure["error"] = enveloped(inner)
 		}
 		if failure["code"] == nil {
 			failure["code"] = inner["code"]
@@ -184,6 +184,16 @@ func ending(r node) {
 	if len(failure) > 0 {
 		r["failure"] = failure
 	}
+}
+
+// enveloped is an error without members of the provider's own: over HTTP these
+// stand in the event before ours.
+func enveloped(told node) node {
+	out := node{}
+	for _, name := range []string{"message", "type", "code", "param", "request_id", "retryable", "retry_after", "after_output"} {
+		out[name] = told[name]
+	}
+	return out
 }
 
 func list(v node, key string) (out []node) {

@@ -25,14 +25,32 @@ func readBody(body []byte, depth int) (info protocol.FailureInfo, ok bool) {
 		if depth > 0 && el.Next() {
 			return readBody(el.Value(), depth-1)
 		}
-		return info, false
 	case jsonscan.KindString:
 		s, _ := jsonscan.Text(body)
-		return protocol.FailureInfo{Message: s}, s != ""
+		return readText(s, depth)
+	case jsonscan.KindNumber:
+		if code := text(body); depth < maxNesting && code != "0" { // as an "error"; a number alone is none
+			return protocol.FailureInfo{Code: code}, code != ""
+		}
 	case jsonscan.KindObject:
-	default:
-		return info, false
+		return readObject(body, depth)
 	}
+	return info, false
+}
+
+// readText reads an error that is a text. Relays hand on what they got as one,
+// quotes and escapes and all: then it is read as what it is.
+func readText(s string, depth int) (info protocol.FailureInfo, ok bool) {
+	inner := []byte(strings.TrimSpace(s))
+	if depth > 0 && len(inner) > 0 && strings.IndexByte(`{["`, inner[0]) >= 0 && jsonscan.Valid(inner) {
+		if info, ok = readBody(inner, depth-1); ok {
+			return info, ok
+		}
+	}
+	return protocol.FailureInfo{Message: s}, s != ""
+}
+
+func readObject(body []byte, depth int) (info protocol.FailureInfo, ok bool) {
 	for _, name := range [...]string{"error", "errors"} {
 		if e := jsonscan.Get(body, name); e != nil && jsonscan.KindOf(e) != jsonscan.KindNull && depth > 0 {
 			if in, found := readBody(e, depth-1); found {
@@ -49,11 +67,18 @@ func readBody(body []byte, depth int) (info protocol.FailureInfo, ok bool) {
 }
 
 // beside fills in a code that stands beside an error that is only a text, as
-// xAI writes it: {"code": "…", "error": "…"}.
+// xAI writes it ({"code": "…", "error": "…"}), and the words beside one that is
+// only a number. A status may stand there whatever the error is.
 func beside(in protocol.FailureInfo, body []byte) protocol.FailureInfo {
+	around := Fields(body)
 	if in.Code == "" && in.Type == "" {
-		around := Fields(body)
 		in.Code, in.Type = around.Code, around.Type
+	}
+	if in.Message == "" && in.Type == "" {
+		in.Message = around.Message
+	}
+	if in.Status == 0 {
+		in.Status = around.Status
 	}
 	return in
 }
@@ -88,14 +113,17 @@ func Fields(obj []byte) (info protocol.FailureInfo) {
 		case "status":
 			if n, isInt := jsonscan.Int(v); isInt {
 				info.Status = int(n)
-			} else if info.Type == "" {
-				info.Type = strings.ToLower(text(v)) // Google's RESOURCE_EXHAUSTED
+			} else {
+				info.State = strings.ToLower(text(v)) // Google's RESOURCE_EXHAUSTED
 			}
 		case "retryable":
 			if b, isBool := jsonscan.Bool(v); isBool {
 				info.Retryable = &b
 			}
 		}
+	}
+	if info.Type == "" {
+		info.Type = info.State
 	}
 	return info
 }

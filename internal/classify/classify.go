@@ -43,12 +43,13 @@ const (
 	BufferLimit        Failure = "buffer_limit"
 	ClientGone         Failure = "client_gone"
 	GatewayFault       Failure = "gateway_fault"
+	ConnectionLimit    Failure = "connection_limit"
 )
 
 // All lists every class, for exhaustive tests and generated tables.
 var all = [...]Failure{Connect, RateLimited, Overloaded, Balance, Auth, Unfit, Upstream5xx, BadAnswer,
 	HeaderTimeout, AnswerTimeout, FirstEventTimeout, FirstOutputTimeout, IdleTimeout, TotalTimeout, ReadError,
-	FailedEvent, Deterministic, Unknown, BufferLimit, ClientGone, GatewayFault}
+	FailedEvent, Deterministic, Unknown, BufferLimit, ClientGone, GatewayFault, ConnectionLimit}
 
 // All gives every class of failure.
 func All() []Failure { return slices.Clone(all[:]) }
@@ -117,6 +118,9 @@ func (r *Rule) matches(f facts) bool {
 	if !r.Param.holds(f.info.Param) || len(r.Types) > 0 && !slices.Contains(r.Types, strings.ToLower(f.info.Type)) {
 		return false
 	}
+	if len(r.Numbers) > 0 && !r.numbered(f.info) {
+		return false
+	}
 	if len(r.Words) == 0 && len(r.Message) == 0 {
 		return true
 	}
@@ -126,10 +130,18 @@ func (r *Rule) matches(f facts) bool {
 	return r.named(f.info) || r.told(f.info.Message)
 }
 
-// named tells whether code or type is one of the rule's words.
+// named tells whether code, type or status is one of the rule's words.
 func (r *Rule) named(info protocol.FailureInfo) bool {
 	return slices.Contains(r.Words, strings.ToLower(info.Code)) ||
-		!r.CodeOnly && slices.Contains(r.Words, strings.ToLower(info.Type))
+		!r.CodeOnly && (slices.Contains(r.Words, strings.ToLower(info.Type)) || info.State != "" && slices.Contains(r.Words, info.State))
+}
+
+// numbered tells whether code, type or status is one of the rule's numbers.
+func (r *Rule) numbered(info protocol.FailureInfo) bool {
+	if r.CodeOnly {
+		return within(r.Numbers, number(info.Code))
+	}
+	return within(r.Numbers, numberOf(info))
 }
 
 // told tells whether the message fits one of the rule's patterns.

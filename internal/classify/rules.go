@@ -8,6 +8,7 @@ type Rule struct {
 	From, To  int      // status range, inclusive; 0 any
 	Words     []string // lower case; equal to the code or the type
 	CodeOnly  bool     // Words are compared with the code alone
+	Numbers   []Span   // one of code, type and status is an HTTP status in one of them; with CodeOnly the code
 	Types     []string // lower case; the type must be one of them too; empty: any
 	Message   []string // lower case patterns that fit the message (an alternative to Words)
 	Both      bool     // Words and Message must match, not one of them
@@ -57,21 +58,32 @@ var statusRules = [...]Rule{
 	{Name: "5xx", From: 500, To: 599, Failure: Upstream5xx},
 	{Name: "other 4xx", From: 400, To: 499, Failure: Deterministic},
 	{Name: "2xx with a deterministic error", From: 200, To: 299, Words: deterministicWords, Failure: Deterministic},
+	{Name: "2xx with a deterministic number", From: 200, To: 299, Numbers: deterministicNumbers, Failure: Deterministic},
 	{Name: "2xx with a rate limit", From: 200, To: 299, Words: rateWords, Failure: BadAnswer, RateLimit: true},
+	{Name: "2xx with the number of a rate limit", From: 200, To: 299, Numbers: rateNumbers, Failure: BadAnswer, RateLimit: true},
 	{Name: "2xx that is no answer", From: 100, To: 299, Failure: BadAnswer},
 	{Name: "status out of range", From: 600, To: 999, Failure: BadAnswer},
 }
 
 // eventRules: a failure event, rows 1, 6, 16 and 16a. A code says more than a
-// type, so deterministic codes come before retryable types.
+// type, so deterministic codes come before retryable types; words say more than
+// a number that stands elsewhere than in the code.
 var eventRules = [...]Rule{
 	{Name: "balance event", Words: balanceWords, Failure: Balance},
-	{Name: "balance event by number", Words: []string{"402"}, CodeOnly: true, Failure: Balance},
+	{Name: "balance event by number", Numbers: balanceNumbers, CodeOnly: true, Failure: Balance},
 	{Name: "deterministic code", Words: deterministicWords, CodeOnly: true, Failure: Deterministic},
+	{Name: "deterministic code by number", Numbers: deterministicNumbers, CodeOnly: true, Failure: Deterministic},
 	{Name: "rate limit event for this request alone", Words: rateWords, Message: aloneMessages, Both: true, Failure: Deterministic},
+	{Name: "429 event for this request alone", Numbers: rateNumbers, Message: aloneMessages, Failure: Deterministic},
 	{Name: "rate limit event", Words: rateWords, Failure: FailedEvent, RateLimit: true},
+	{Name: "rate limit event by number", Numbers: rateNumbers, CodeOnly: true, Failure: FailedEvent, RateLimit: true},
 	{Name: "retryable event", Words: retryableWords, Failure: FailedEvent},
+	{Name: "retryable event by number", Numbers: retryableNumbers, CodeOnly: true, Failure: FailedEvent},
 	{Name: "deterministic type", Words: deterministicWords, Failure: Deterministic},
+	{Name: "event whose status is that of an empty balance", Numbers: balanceNumbers, Failure: Balance},
+	{Name: "event whose status is deterministic", Numbers: deterministicNumbers, Failure: Deterministic},
+	{Name: "event whose status is a rate limit", Numbers: rateNumbers, Failure: FailedEvent, RateLimit: true},
+	{Name: "event whose status is retryable", Numbers: retryableNumbers, Failure: FailedEvent},
 	{Name: "rate limit event in other words", Words: meteredWords, Failure: Unknown, RateLimit: true},
 	{Name: "unknown event", Failure: Unknown},
 }

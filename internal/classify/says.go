@@ -1,20 +1,16 @@
 package classify
 
-import (
-	"slices"
-	"strings"
-
-	"rubicon/internal/protocol"
-)
+import "rubicon/internal/protocol"
 
 // SaysOverload tells whether a failure's own words are those of overload.
-func SaysOverload(info protocol.FailureInfo) bool { return says(overloadWords, info) }
+func SaysOverload(info protocol.FailureInfo) bool { return says(overloadWords, overloadNumbers, info) }
 
 // SaysTimeout tells whether a failure's own words are those of a timeout.
-func SaysTimeout(info protocol.FailureInfo) bool { return says(timeoutWords, info) }
+func SaysTimeout(info protocol.FailureInfo) bool { return says(timeoutWords, timeoutNumbers, info) }
 
 var timeoutWords = []string{"timeout", "timeout_error", "vector_store_timeout", "deadline_exceeded", "gateway_timeout"}
 
-func says(words []string, info protocol.FailureInfo) bool {
-	return slices.Contains(words, strings.ToLower(info.Code)) || slices.Contains(words, strings.ToLower(info.Type))
+func says(words []string, numbers []Span, info protocol.FailureInfo) bool {
+	r := Rule{Words: words, Numbers: numbers}
+	return r.named(info) || r.numbered(info)
 }

@@ -41,13 +41,14 @@ var turnedAwayMessages = []string{"overloaded", "at capacity", "over capacity", 
 // rateWords are the contract's; meteredWords are further ones. As events those
 // cool the route, but nothing is run again for them: the list of what is
 // retryable is the contract's.
-var rateWords = []string{"rate_limit_exceeded", "rate_limit_error"}
+var rateWords = []string{"rate_limit_exceeded", "rate_limit_error", "rate_limit"}
 
-var meteredWords = []string{"429", "resource_exhausted", "too_many_requests", "ratelimitreached", "throttlingexception"}
+var meteredWords = []string{"resource_exhausted", "too_many_requests", "ratelimitreached", "throttlingexception"}
 
 // retryableWords is the contract's list (section 3, Retryable).
 var retryableWords = []string{"server_error", "internal_server_error", "api_error", "server_is_overloaded", "overloaded_error",
-	"service_unavailable", "service_unavailable_error", "slow_down", "timeout", "vector_store_timeout"}
+	"service_unavailable", "service_unavailable_error", "slow_down", "timeout", "vector_store_timeout", "timeout_error", "internal_error",
+	"internalservererror", "overloaded", "upstream_error", "bad_gateway", "gateway_timeout", "unavailable", "new_api_error"}
 
 var deterministicWords = []string{"invalid_request_error", "invalid_prompt", "invalid_request", "context_length_exceeded", "exceed_context_size_error",
 	"string_above_max_length", "content_policy_violation", "content_filter", "responsibleaipolicyviolation", "cyber_policy", "bio_policy",
@@ -58,7 +59,7 @@ var deterministicWords = []string{"invalid_request_error", "invalid_prompt", "in
 	"unknown_parameter", "invalid_type", "invalid_function_parameters", "previous_response_not_found", "request_too_large", "payload_too_large",
 	"not_found_error", "model_length_exceeded", "max_tokens_exceeded", "tokens_limit_reached", "invalid_json_schema", "json_validate_failed",
 	"tool_use_failed", "bad_request", "bad_request_error", "badrequesterror", "validationexception", "invalid_argument", "failed_precondition",
-	"unprocessable_entity", "validation_error", "400", "413", "422"}
+	"unprocessable_entity", "validation_error"}
 
 // policyWords and policyMessages say that the request's content, or where it
 // comes from, is refused: nothing about the credential, whatever else the

@@ -29,6 +29,7 @@ func words() map[string]string {
 		"usage_observed":             "the provider reported usage or a result: it had run",
 		"upstream_auth":              "the provider refused the gateway's credential",
 		"gateway_fault":              "the gateway itself failed",
+		"connection_limit":           "the client's connection had reached its maximum age",
 		"deterministic":              "it would fail the same way again",
 		"unknown_failure":            "the failure is of an unknown kind",
 		"stateful_continuation":      "it continues state that the provider keeps",

@@ -12,14 +12,10 @@ import (
 // Elided stands for what Scrub took out.
 const Elided = "…"
 
-// Scrub takes hosts, URLs, keys and account ids out of a provider's message.
-// literals are known secrets and names (the channel's key, its host), removed
-// whatever they look like. The text comes back as it is when there is nothing
-// to take out.
-func Scrub(text string, literals ...string) string {
-	for _, l := range literals {
-		text = withoutLiteral(text, l)
-	}
+// Scrub takes hosts, URLs, keys and account ids out of what a provider said. The
+// text comes back as it is when there is nothing to take out. What is known of a
+// route, whatever it looks like, is taken out by its Secrets.
+func Scrub(text string) string {
 	for i := range telling {
 		p := &telling[i]
 		text = p.find.ReplaceAllStringFunc(text, p.elide)
@@ -82,7 +78,7 @@ func (t *tell) elide(found string) string {
 // letters, or the stars that providers mask keys with. A short prefix ("r8_")
 // does not count.
 func random(s string) bool {
-	if i := strings.IndexAny(s, "-_"); i >= 0 && len(s)-i > shortLiteral {
+	if i := strings.IndexAny(s, "-_"); i >= 0 && len(s)-i > shortest {
 		s = s[i+1:]
 	}
 	_, first := utf8.DecodeRuneInString(s)
@@ -122,36 +118,3 @@ func isHost(s string) bool {
 	}
 	return len(labels) > 2 && slices.Contains(weakEndings, last) && !slices.ContainsFunc(labels, odd)
 }
-
-// shortLiteral is the length below which a literal is taken out only where it
-// stands alone: nobody's key, and perhaps a syllable.
-const shortLiteral = 8
-
-func withoutLiteral(text, literal string) string {
-	if literal == "" || !strings.Contains(text, literal) {
-		return text
-	}
-	if len(literal) >= shortLiteral {
-		return strings.ReplaceAll(text, literal, Elided)
-	}
-	var out strings.Builder
-	rest := 0
-	for i := strings.Index(text, literal); i >= 0; {
-		end := i + len(literal)
-		before, _ := utf8.DecodeLastRuneInString(text[:i])
-		after, _ := utf8.DecodeRuneInString(text[end:])
-		if !isWord(before) && !isWord(after) {
-			out.WriteString(text[rest:i])
-			out.WriteString(Elided)
-			rest = end
-		}
-		next := strings.Index(text[end:], literal)
-		if next < 0 {
-			break
-		}
-		i = end + next
-	}
-	return out.String() + text[rest:]
-}
-
-func isWord(r rune) bool { return r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) }

@@ -82,24 +82,6 @@ func TestScrubLeaves(t *testing.T) {
 	}
 }
 
-func TestScrubLiterals(t *testing.T) {
-	for _, c := range []struct {
-		text     string
-		literals []string
-		want     string
-	}{
-		{"host vllm:8000 said no", []string{"vllm:8000", ""}, "host … said no"},
-		{"key correct-horse-battery in correct-horse-battery-staple", []string{"correct-horse-battery"}, "key … in …-staple"},
-		{"key k1, k12, ok1, (k1)", []string{"k1"}, "key …, k12, ok1, (…)"},
-		{"nothing", []string{"k1"}, "nothing"},
-		{"kkk kk", []string{"k"}, "kkk kk"},
-	} {
-		if diff := cmp.Diff(c.want, fault.Scrub(c.text, c.literals...)); diff != "" {
-			t.Errorf("%s\n%s", c.text, diff)
-		}
-	}
-}
-
 // planted makes something secret-looking.
 func planted(kind uint8, r *rand.Rand) string {
 	of := func(alphabet string, n int) string {
@@ -144,10 +126,6 @@ func FuzzScrub(f *testing.F) {
 		clean := fault.Scrub(before + ": " + secret + " " + after)
 		if strings.Contains(clean, secret) && !strings.Contains(before, secret) && !strings.Contains(after, secret) {
 			t.Errorf("%q survived in %q", secret, clean)
-		}
-		literal := "Zx" + secret[:6] + "Qy"
-		if got := fault.Scrub(before+literal+after, literal); strings.Contains(got, literal) {
-			t.Errorf("the literal %q survived in %q", literal, got)
 		}
 	})
 }

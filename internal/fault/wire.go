@@ -1,6 +1,7 @@
 package fault
 
 import (
+	"slices"
 	"strconv"
 
 	"rubicon/internal/jsonscan"
@@ -73,13 +74,45 @@ func Frame(e *Error) []byte {
 	b := append([]byte(`{"type":"error","status":`), strconv.Itoa(e.Status)...)
 	b = append(b, `,"error":`...)
 	b = e.AppendObject(b, "")
-	if s := e.RetryAfterSeconds(); s > 0 {
-		b = append(b, `,"headers":{"retry-after":"`...)
-		b = strconv.AppendInt(b, s, 10)
-		b = append(b, `"}`...)
+	if headers := FrameHeaders(e); headers != nil {
+		b = append(append(b, `,"headers":`...), headers...)
 	}
 	return append(b, '}')
 }
+
+// FrameHeaders are the headers in an error frame, nil if it has none: the delay,
+// and nothing of upstream's, as in an answer over HTTP.
+func FrameHeaders(e *Error) []byte {
+	s := e.RetryAfterSeconds()
+	if s <= 0 {
+		return nil
+	}
+	return append(strconv.AppendInt([]byte(`{"retry-after":"`), s, 10), `"}`...)
+}
+
+// Dress gives an error object of upstream's the members that every envelope has:
+// its own code, type, message and param stay, ours are added. What is no object
+// is replaced.
+func (e *Error) Dress(object []byte) []byte {
+	ours := e.AppendObject(nil, "")
+	var edits []jsonscan.Edit
+	m := jsonscan.Object(ours)
+	for m.Next() {
+		name := string(m.Key())
+		if said := jsonscan.Get(object, name); jsonscan.KindOf(said) != jsonscan.KindNull && len(said) > 0 && slices.Contains(told[:], name) {
+			continue
+		}
+		edits = append(edits, jsonscan.Edit{Key: name, Value: m.Value()})
+	}
+	out, err := jsonscan.Set(object, edits...)
+	if err != nil {
+		return ours // it is no object
+	}
+	return out
+}
+
+// told are the members of an error that are the provider's, where it has them.
+var told = [...]string{"message", "type", "code", "param"}
 
 func appendNullable(dst []byte, s string) []byte {
 	if s == "" {

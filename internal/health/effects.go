@@ -41,6 +41,7 @@ var effects = map[classify.Failure]Effect{
 	classify.IdleTimeout:        {Row: "18a", Breaker: true},
 	classify.TotalTimeout:       {Row: "18a"}, // how long an answer may take is the request's matter
 	classify.GatewayFault:       {Row: "18b"},
+	classify.ConnectionLimit:    {Row: "18c"}, // the turn would have gone on
 }
 
 // EffectOf is the effect of a class, or of a failure that is a rate limit

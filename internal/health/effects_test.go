@@ -38,6 +38,7 @@ func TestEveryClass(t *testing.T) {
 		classify.BufferLimit:        {StateClosed, nil},
 		classify.ClientGone:         {StateClosed, nil},
 		classify.GatewayFault:       {StateClosed, nil},
+		classify.ConnectionLimit:    {StateClosed, nil},
 	}
 	for _, f := range classify.All() {
 		t.Run(string(f), func(t *testing.T) {

@@ -73,8 +73,9 @@ func (a *api) stored(w http.ResponseWriter, r *http.Request, who account.Princip
 		Header: Upward(r.Header), Timers: a.Config().Timers, MaxEvent: a.Config().Limits.Event}
 	answer, failed := a.Upstream.Do(r.Context(), call)
 	if failed != nil {
-		return false, storedFault(failed, ch, cred, missing)
+		return false, storedFault(failed, ch, missing)
 	}
+	answer = turn.Shown(answer, ch)
 	writeJSON(w, answer.Status, answer.Body)
 	return true, nil
 }
@@ -91,12 +92,12 @@ func withoutKeys(query string) string {
 }
 
 // storedFault is what a client learns of a failed call about a stored response.
-func storedFault(f *upstream.Failed, ch *config.Channel, cred *config.Credential, missing *fault.Error) *fault.Error {
+func storedFault(f *upstream.Failed, ch *config.Channel, missing *fault.Error) *fault.Error {
 	if f.Status == http.StatusNotFound {
 		return missing
 	}
 	p := responses.Protocol()
-	return turn.Told(f, &p, ch, cred)
+	return turn.Told(f, &p, ch)
 }
 
 // home finds a channel and credential of the origin that holds the state: the

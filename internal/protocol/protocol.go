@@ -113,8 +113,9 @@ type Seen struct {
 // absent are empty; numeric codes are given as their digits.
 type FailureInfo struct {
 	Code, Type, Message, Param string
-	Retryable                  *bool // an explicit "retryable" in the event
-	Status                     int   // a numeric status inside the payload, else 0
+	State                      string // a textual "status", as Google writes it, in lower case
+	Retryable                  *bool  // an explicit "retryable" in the event
+	Status                     int    // a numeric status inside the payload, else 0
 	RetryAfter                 time.Duration
 }
 
@@ -248,7 +249,10 @@ type Rewrite struct {
 type ReaderOptions struct {
 	StripUsage bool   // Chat: the usage chunk is hidden, since the client did not ask
 	Model      string // as requested, for an ending made before upstream named one (Responses)
-	Choices    int64  // Chat: the request's n; the stream is not complete before so many choices have finished. 0 counts as 1
+	// Clean takes what no client may see out of a JSON value of upstream's that an
+	// ending of ours repeats; nil: there is nothing to take out.
+	Clean   func(raw []byte) []byte
+	Choices int64 // Chat: the request's n; the stream is not complete before so many choices have finished. 0 counts as 1
 }
 
 // Protocol is one client API. Its functions are pure.

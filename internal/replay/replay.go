@@ -134,6 +134,17 @@ func timeoutMaySwitch(f Facts, r rule) bool {
 	return f.Made.Replays == 0 && f.Made.TimeoutSwitches < f.Limits.TimeoutSwitches
 }
 
+// ClientMayRepeat tells whether a client may be told to repeat the request after
+// the failure, as far as its class goes: not where the gateway itself refuses to,
+// since the first execution may be running still. A silent channel is not
+// called thirty times by an agent that was called off once.
+//
+// switch.on_timeout changes nothing in that: the executions that it allows are
+// the gateway's own, and the failure is told once they are spent or find no route.
+func (f Facts) ClientMayRepeat() bool {
+	return f.EventTimeout || !f.Streaming || !ruleOf(f.Failure).timeout
+}
+
 // hostedForbids: row 13.
 func (f Facts) hostedForbids() bool {
 	if !f.HostedTool {

@@ -97,6 +97,8 @@ func TestRows(t *testing.T) {
 		{"18a, idle, stored", "idle_timeout", []change{events, stored}, "deliver", "stateful_store"},
 		{"18a, total", "total_timeout", nil, "deliver", "request_timeout"},
 		{"18b", "gateway_fault", nil, "deliver", "gateway_fault"},
+		{"18c", "connection_limit", nil, "deliver", "connection_limit"},
+		{"18c, stored", "connection_limit", []change{stored}, "deliver", "connection_limit"},
 		{"19, route", "connect", []change{func(f *replay.Facts) { f.RouteLeft = false }}, "deliver", "no_channel_left"},
 		{"19, switches", "connect", []change{func(f *replay.Facts) {
 			f.Limits.Switches, f.Made = 1, replay.Counts{Attempts: 2, Switches: 1}
@@ -150,5 +152,20 @@ func TestTable(t *testing.T) {
 	}
 	if diff := cmp.Diff(order, got); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// What the gateway refuses to do by itself it tells no client to do: rows 8 and
+// 9 on Responses streams, whatever the operator allows there.
+func TestClientMayRepeat(t *testing.T) {
+	silent := map[classify.Failure]bool{classify.HeaderTimeout: true, classify.FirstEventTimeout: true, classify.FirstOutputTimeout: true, classify.AnswerTimeout: true}
+	for _, class := range classify.All() {
+		for bits := range 8 {
+			f := replay.Facts{Failure: class, Streaming: bits&1 > 0, EventTimeout: bits&2 > 0, Limits: replay.Limits{TimeoutSwitches: bits >> 2}}
+			responsesStream := f.Streaming && !f.EventTimeout
+			if got, want := f.ClientMayRepeat(), !(responsesStream && silent[class]); got != want {
+				t.Errorf("%s, streaming %v, Responses %v, timeout switches %d: %v", class, f.Streaming, !f.EventTimeout, f.Limits.TimeoutSwitches, got)
+			}
+		}
 	}
 }

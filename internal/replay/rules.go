@@ -33,6 +33,7 @@ const (
 	UsageObserved           Reason = "usage_observed"
 	UpstreamAuth            Reason = "upstream_auth"
 	GatewayFault            Reason = "gateway_fault"
+	ConnectionLimit         Reason = "connection_limit"
 	Deterministic           Reason = "deterministic"
 	UnknownFailure          Reason = "unknown_failure"
 	StatefulContinuation    Reason = "stateful_continuation"
@@ -90,6 +91,7 @@ var rules = [...]rule{
 	{failure: classify.IdleTimeout, row: "18a", what: "the stream fell silent", again: Deliver, no: StreamIdleTimeout, atomic: true},
 	{failure: classify.TotalTimeout, row: "18a", what: "the request's total time is over", again: Deliver, no: RequestTimeout},
 	{failure: classify.GatewayFault, row: "18b", what: "a fault of the gateway itself after dispatch", again: Deliver, no: GatewayFault},
+	{failure: classify.ConnectionLimit, row: "18c", what: "the time of the client's own connection is over (ws.lifetime)", again: Deliver, no: ConnectionLimit},
 }
 
 // ruleOf finds a class's rule; what is not known is treated as row 16a.
@@ -135,6 +137,7 @@ var precedence = [...]refusal{
 		applies: func(f Facts, _ wish) bool { return f.Usage }},
 	own(UpstreamAuth),
 	own(GatewayFault),
+	own(ConnectionLimit),
 	own(Deterministic),
 	own(UnknownFailure),
 	{reason: StatefulContinuation, row: "12", what: "the request continues upstream state",

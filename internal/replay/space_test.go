@@ -10,9 +10,10 @@ import (
 	"rubicon/internal/replay"
 )
 
-// order is the contract's order of reasons, written once more.
+// order is the contract's order of reasons, written once more, with that of a
+// connection whose time is over beside the gateway's own.
 var order = []replay.Reason{
-	"client_disconnected", "output_delivered", "lifecycle_delivered", "usage_observed", "upstream_auth", "gateway_fault",
+	"client_disconnected", "output_delivered", "lifecycle_delivered", "usage_observed", "upstream_auth", "gateway_fault", "connection_limit",
 	"deterministic", "unknown_failure", "stateful_continuation", "origin_bound", "stateful_store", "hosted_tool",
 	"answer_timeout", "header_timeout", "first_event_timeout", "first_output_timeout", "stream_idle_timeout",
 	"request_timeout", "buffer_limit", "read_error_after_lifecycle", "attempts_spent", "switch_budget_spent",
@@ -195,7 +196,7 @@ var plain = map[classify.Failure]answer{
 var never = map[classify.Failure]replay.Reason{
 	"auth": "upstream_auth", "buffer_limit": "buffer_limit", "client_gone": "client_disconnected",
 	"deterministic": "deterministic", "idle_timeout": "stream_idle_timeout", "total_timeout": "request_timeout",
-	"gateway_fault": "gateway_fault",
+	"gateway_fault": "gateway_fault", "connection_limit": "connection_limit",
 }
 
 // atHand is the action that the failure's row names, its reason, and the row's
@@ -272,10 +273,10 @@ func (m *meetings) note(all reasons) {
 func (m *meetings) check(t *testing.T) {
 	t.Helper()
 	// A class's own refusal excludes that of another class.
-	classes := []replay.Reason{"upstream_auth", "gateway_fault", "deterministic", "unknown_failure", "answer_timeout", "header_timeout",
+	classes := []replay.Reason{"upstream_auth", "gateway_fault", "connection_limit", "deterministic", "unknown_failure", "answer_timeout", "header_timeout",
 		"first_event_timeout", "first_output_timeout", "stream_idle_timeout", "request_timeout", "buffer_limit", "read_error_after_lifecycle"}
 	// A timeout has a switch at hand, which these never forbid; the others a replay.
-	timeouts := classes[4:8]
+	timeouts := classes[5:9]
 	replays := []replay.Reason{"stateful_store", "hosted_tool", "replay_budget_spent"}
 	cannot := func(a, b replay.Reason) bool {
 		return slices.Contains(classes, a) && slices.Contains(classes, b) ||

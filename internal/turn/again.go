@@ -124,15 +124,15 @@ func (t *turn) shownFault(a *attempt, handed replay.Handed) *fault.Error {
 		shown = a.instead
 	}
 	f := faultOf(shown, t.req)
-	if f.Upstream {
-		f.Message = fault.Scrub(f.Message, t.literals(a)...)
-	}
+	a.secrets().Clean(f)
 	if f.RetryAfter == 0 && (a.failed.Failure == classify.Balance || a.failed.Failure == classify.RateLimited || a.failed.RateLimit) {
 		f.RetryAfter = t.untilReturn() // the route is out for some time, and others may be out too
 	}
 	f.RequestID = t.req.ID
 	f.AfterOutput = handed == replay.OutputToo
-	f.Retryable = f.Retryable && t.harmless(f.AfterOutput)
+	facts := t.facts(a)
+	facts.Failure = shown.Failure
+	f.Retryable = f.Retryable && facts.ClientMayRepeat() && t.harmless(f.AfterOutput)
 	f.NoRetry = t.made.Replays > 0
 	return f
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"rubicon/internal/classify"
+	"rubicon/internal/fault"
 	"rubicon/internal/health"
 	"rubicon/internal/journal"
 	"rubicon/internal/meter"
@@ -132,6 +133,7 @@ func (t *turn) fetch(a *attempt) {
 	}
 	a.status, a.requestID, a.bytes = a.answer.Status, a.answer.RequestID, int64(len(a.answer.Body))
 	a.firstEvent = time.Since(a.started)
+	a.answer.ContentType = a.shownType(a.answer.ContentType)
 	seen, err := t.req.Protocol.Answer(a.answer.Body)
 	if err != nil {
 		a.failed = upstream.Refuse(a.call, a.answer)
@@ -146,7 +148,7 @@ func (t *turn) fetch(a *attempt) {
 // relay makes a streamed call and passes its events to the gate.
 func (t *turn) relay(a *attempt) {
 	a.reader = t.req.Protocol.NewReader(protocol.ReaderOptions{
-		StripUsage: !t.req.Parsed.IncludeUsage, Model: t.model.Name, Choices: t.req.Parsed.Choices})
+		StripUsage: !t.req.Parsed.IncludeUsage, Model: t.model.Name, Choices: t.req.Parsed.Choices, Clean: a.clean})
 	a.seen = a.reader.Seen()
 	t.gate.begin(a.started, t.timers)
 	s, failed := t.Upstream.Open(t.ctx, a.call, a.reader)
@@ -155,7 +157,7 @@ func (t *turn) relay(a *attempt) {
 		return
 	}
 	a.stream, a.status, a.requestID = s, s.Status(), s.RequestID()
-	t.gate.setContentType(s.ContentType())
+	t.gate.setContentType(a.shownType(s.ContentType()))
 	err := t.pump(a)
 	a.bytes = s.Bytes()
 	var f *upstream.Failed
@@ -194,7 +196,9 @@ func (t *turn) pump(a *attempt) error {
 		}
 		switch ev.Class {
 		case protocol.Terminal:
-			a.terminal = ev
+			if a.terminal = ev; a.seen.Incomplete {
+				a.terminal = scrubbed(a.secrets(), ev, fault.InIncomplete)
+			}
 			t.gate.Flush()
 		case protocol.Failure:
 			t.failureEvent(a, ev)
@@ -238,7 +242,7 @@ func (t *turn) delivered(a *attempt) {
 // transport shows errors at once, an error event does not wait for the
 // response.failed that may follow.
 func (t *turn) failureEvent(a *attempt, ev protocol.Event) {
-	ev = t.scrubbed(a, ev)
+	ev = scrubbed(a.secrets(), ev, fault.InFailure)
 	if handed, _ := t.gate.state(); handed == replay.OutputToo && a.reader.Stage() == protocol.Settling && t.gate.sink.ErrorAtOnce() {
 		_ = t.gate.take(ev)
 		t.gate.Flush()
@@ -273,7 +277,7 @@ func gatewayFault(err error) *upstream.Failed {
 func (t *turn) sort(a *attempt) {
 	if stop, ok := stopped(t.parent); ok {
 		f := *a.failed
-		f.Failure = classify.GatewayFault
+		f.Failure = stop.failure()
 		a.failed = f.WithCause(stop)
 	}
 }
@@ -307,6 +311,8 @@ func (a *attempt) entry() journal.Attempt {
 		if e.Code == "" {
 			e.Code = a.failed.Info.Type
 		}
+		s := a.secrets()
+		e.Code, e.UpstreamRequestID = s.Scrub(e.Code), s.Take(e.UpstreamRequestID)
 	}
 	return e
 }

@@ -10,7 +10,6 @@ import (
 	"rubicon/internal/protocol"
 	"rubicon/internal/replay"
 	"rubicon/internal/state"
-	"rubicon/internal/upstream"
 )
 
 // conclude ends the request after its last attempt: money and record first,
@@ -27,6 +26,7 @@ func (t *turn) conclude(a *attempt) Result {
 	t.rec.Outcome = t.outcome(a, handed)
 	var e Ending
 	if a.failed != nil {
+		t.rec.ResponseID = a.secrets().Take(t.rec.ResponseID)
 		e = t.ending(a, handed)
 		t.rec.Error = t.told(e)
 		t.nameMade(e)
@@ -128,9 +128,7 @@ func (t *turn) ending(a *attempt, handed replay.Handed) Ending {
 	}
 	e.Events, e.Answer = a.failures, a.answer
 	if e.Answer != nil {
-		if clean := scrubWords(e.Answer.Body, scrubDepth, t.literals(a)); clean != nil {
-			e.Answer = &upstream.Answer{Status: a.answer.Status, ContentType: a.answer.ContentType, Body: clean}
-		}
+		e.Answer = cleanAnswer(a.secrets(), e.Answer, failurePlace(t.req.Protocol))
 		return e
 	}
 	last := ""
@@ -240,6 +238,9 @@ func (t *turn) show(a *attempt, e Ending) {
 		return
 	}
 	if a.answer != nil {
+		if a.seen.Incomplete {
+			a.answer = cleanAnswer(a.secrets(), a.answer, fault.InIncomplete)
+		}
 		t.gate.answer(func(s Sink) error { return s.Answer(a.answer) })
 		return
 	}

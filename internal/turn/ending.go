@@ -7,6 +7,7 @@ import (
 	"rubicon/internal/classify"
 	"rubicon/internal/config"
 	"rubicon/internal/fault"
+	"rubicon/internal/jsonscan"
 	"rubicon/internal/protocol"
 	"rubicon/internal/replay"
 	"rubicon/internal/upstream"
@@ -64,6 +65,7 @@ var ownCodes = map[classify.Failure]string{
 	classify.IdleTimeout:        fault.StreamIdleTimeout,
 	classify.TotalTimeout:       fault.RequestTimeout,
 	classify.BufferLimit:        fault.UpstreamBufferLimit,
+	classify.ConnectionLimit:    fault.ConnectionLimitReached,
 }
 
 // faultOf gives a failure its code, status and words.
@@ -77,12 +79,20 @@ func faultOf(f *upstream.Failed, req *Request) *fault.Error {
 
 // Told is what a client learns of a failed call that was no request, like one
 // about a stored response.
-func Told(f *upstream.Failed, p *protocol.Protocol, ch *config.Channel, cred *config.Credential) *fault.Error {
+func Told(f *upstream.Failed, p *protocol.Protocol, ch *config.Channel) *fault.Error {
 	e := faultOf(f, &Request{Protocol: p})
-	if e.Upstream {
-		e.Message = fault.Scrub(e.Message, literals(ch, cred)...)
-	}
+	secretsOf(ch).Clean(e)
 	return e
+}
+
+// Shown is an answer of a channel about a stored response. One that failed, or
+// ended early, tells so in the provider's words.
+func Shown(a *upstream.Answer, ch *config.Channel) *upstream.Answer {
+	at := fault.InIncomplete
+	if jsonscan.KindOf(jsonscan.Get(a.Body, "error")) == jsonscan.KindObject {
+		at = fault.InAnswer
+	}
+	return cleanAnswer(secretsOf(ch), a, at)
 }
 
 func wordsFor(f *upstream.Failed, req *Request) *fault.Error {

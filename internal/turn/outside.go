@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"rubicon/internal/classify"
 	"rubicon/internal/fault"
 	"rubicon/internal/journal"
 	"rubicon/internal/jsonscan"
@@ -18,6 +19,14 @@ type Stop struct{ Code string } // one of the gateway's own codes
 func (s *Stop) Error() string {
 	row, _ := fault.Lookup(s.Code)
 	return row.What
+}
+
+// failure is the class of a turn that ended for it.
+func (s *Stop) failure() classify.Failure {
+	if s.Code == fault.ConnectionLimitReached {
+		return classify.ConnectionLimit
+	}
+	return classify.GatewayFault
 }
 
 // The causes of transports.

@@ -8,135 +8,107 @@ import (
 
 	"rubicon/internal/config"
 	"rubicon/internal/fault"
-	"rubicon/internal/jsonscan"
 	"rubicon/internal/protocol"
 	"rubicon/internal/sse"
+	"rubicon/internal/upstream"
 )
 
-// scrubbed takes hosts, keys and account ids out of a failure event's message
-// and gives it bytes of its own. Other bytes stay.
-func (t *turn) scrubbed(a *attempt, ev protocol.Event) protocol.Event {
-	ev = copied(ev)
-	if clean := scrubWords(ev.Data, scrubDepth, t.literals(a)); clean != nil {
-		name := ""
-		if bytes.HasPrefix(ev.Raw, []byte("event:")) || bytes.Contains(ev.Raw, []byte("\nevent:")) {
-			name = ev.Type
+// secrets are those of the attempt's route.
+func (a *attempt) secrets() fault.Secrets { return secretsOf(a.route.Candidate.Channel) }
+
+// secretsOf gives what must not be shown of a channel, whatever it looks like:
+// its address, with and without the port, and its keys.
+func secretsOf(ch *config.Channel) fault.Secrets {
+	names := []string{ch.BaseURL}
+	if u, err := url.Parse(ch.BaseURL); err == nil {
+		names = append(names, u.Host, u.Hostname())
+	}
+	var keys []string
+	for i := range ch.Credentials {
+		keys = append(keys, ch.Credentials[i].Key.Reveal())
+	}
+	for _, more := range [...]config.SecretMap{ch.Headers, ch.Query} {
+		for name, value := range more {
+			if carriesKey(name) {
+				keys = append(keys, value, value[strings.LastIndexByte(value, ' ')+1:]) // of "Bearer KEY" the key alone, too
+			}
 		}
+	}
+	return fault.NewSecrets(keys, names)
+}
+
+// keyNames are parts of the names of headers and parameters that carry a key;
+// others carry versions and titles, which may be said.
+var keyNames = [...]string{"auth", "key", "token", "secret", "sig", "password", "cookie", "credential"}
+
+func carriesKey(name string) bool {
+	name = strings.ToLower(name)
+	return slices.ContainsFunc(keyNames[:], func(part string) bool { return strings.Contains(name, part) })
+}
+
+// scrubbed takes hosts, keys and account ids out of an event whose document
+// begins at the given place, and gives it bytes of its own. Other bytes stay.
+func scrubbed(s fault.Secrets, ev protocol.Event, at *fault.Place) protocol.Event {
+	ev = copied(ev)
+	clean := s.JSON(ev.Data, at)
+	if clean != nil {
 		ev.Data = clean
-		ev.Raw = sse.AppendEvent(nil, name, clean)
+	}
+	if clean != nil || s.In(string(ev.Raw)) {
+		ev.Raw = record(s, ev.Raw, ev.Data)
 	}
 	return ev
 }
 
-func (t *turn) literals(a *attempt) []string {
-	return literals(a.route.Candidate.Channel, a.route.Credential)
+// clean takes what is known of the route out of a value of upstream's that an
+// ending of ours repeats.
+func (a *attempt) clean(raw []byte) []byte {
+	if clean := a.secrets().JSON(raw, fault.InEcho); clean != nil {
+		return clean
+	}
+	return raw
 }
 
-// literals are what must not be shown of a route, whatever it looks like: its
-// address, with and without the port, and its key.
-func literals(ch *config.Channel, cred *config.Credential) []string {
-	out := []string{ch.BaseURL}
-	if u, err := url.Parse(ch.BaseURL); err == nil {
-		out = append(out, u.Host, strings.ToLower(u.Host), u.Hostname(), strings.ToLower(u.Hostname()))
+// shownType is the content type that an answer is shown with: upstream's own,
+// the one header of its that clients get. "" is the usual one.
+func (a *attempt) shownType(contentType string) string {
+	if a.secrets().In(contentType) {
+		return ""
 	}
-	if cred != nil {
-		out = append(out, cred.Key.Reveal())
+	return contentType
+}
+
+// record gives an event's record with other data. Its further lines stay, except
+// those that show something of the route.
+func record(s fault.Secrets, raw, data []byte) []byte {
+	event := sse.AppendEvent(nil, "", data)
+	event = event[:len(event)-1] // without the blank line
+	var out []byte
+	for line := range bytes.Lines(raw) {
+		switch field, _, _ := bytes.Cut(bytes.TrimSuffix(line, []byte("\n")), []byte(":")); {
+		case string(field) == "data":
+			out, event = append(out, event...), nil
+		case !s.In(string(line)):
+			out = append(out, line...)
+		}
 	}
 	return out
 }
 
-// scrubDepth is how deep the words of a failure can stand: event, response,
-// error, a list, its element, message.
-const scrubDepth = 6
-
-// wordy are the members in which providers tell a failure, or that hold an
-// object which does. What the model wrote stands in none of them.
-var wordy = [...]string{"message", "Message", "error", "errors", "response", "detail", "msg"}
-
-// choices is where Chat Completions has what the model wrote; a failure in one
-// of them stands in its "error" alone.
-const choices, choiceError = "choices", "error"
-
-// scrubWords rewrites the words of a failure, which may be a text, an object
-// with wordy members, or a list of either; nil when nothing had to change.
-func scrubWords(raw []byte, depth int, literals []string) []byte {
-	if depth == 0 {
-		return nil
+// cleanAnswer is a whole answer that tells a failure, or that it ended early.
+func cleanAnswer(s fault.Secrets, a *upstream.Answer, at *fault.Place) *upstream.Answer {
+	clean := s.JSON(a.Body, at)
+	if clean == nil {
+		return a
 	}
-	switch jsonscan.KindOf(raw) {
-	case jsonscan.KindString:
-		text, ok := jsonscan.Text(raw)
-		if clean := fault.Scrub(text, literals...); ok && clean != text {
-			return jsonscan.AppendString(nil, clean)
-		}
-	case jsonscan.KindObject:
-		return scrubMembers(raw, func(key string, v []byte) []byte {
-			switch {
-			case slices.Contains(wordy[:], key):
-				return scrubWords(v, depth-1, literals)
-			case key == choices:
-				return scrubChoices(v, depth-1, literals)
-			}
-			return nil
-		})
-	case jsonscan.KindArray:
-		return scrubElements(raw, func(v []byte) []byte { return scrubWords(v, depth-1, literals) })
-	}
-	return nil
+	return &upstream.Answer{Status: a.Status, ContentType: a.ContentType, RequestID: a.RequestID, Body: clean}
 }
 
-func scrubChoices(list []byte, depth int, literals []string) []byte {
-	if jsonscan.KindOf(list) != jsonscan.KindArray {
-		return nil
+// failurePlace is where an answer begins that tells its failure in its status or
+// in what it is.
+func failurePlace(p *protocol.Protocol) *fault.Place {
+	if p.Channel() == config.ProtocolResponses {
+		return fault.InAnswer
 	}
-	return scrubElements(list, func(choice []byte) []byte {
-		if jsonscan.KindOf(choice) != jsonscan.KindObject {
-			return nil
-		}
-		return scrubMembers(choice, func(key string, v []byte) []byte {
-			if key != choiceError {
-				return nil
-			}
-			return scrubWords(v, depth-1, literals)
-		})
-	})
-}
-
-// scrubMembers rewrites the members of an object for which scrub has something.
-func scrubMembers(obj []byte, scrub func(key string, v []byte) []byte) []byte {
-	var edits []jsonscan.Edit
-	m := jsonscan.Object(obj)
-	for m.Next() {
-		if clean := scrub(string(m.Key()), m.Value()); clean != nil {
-			edits = append(edits, jsonscan.Edit{Key: string(m.Key()), Value: clean})
-		}
-	}
-	if len(edits) == 0 {
-		return nil
-	}
-	out, err := jsonscan.Set(obj, edits...)
-	if err != nil {
-		return nil
-	}
-	return out
-}
-
-func scrubElements(list []byte, scrub func([]byte) []byte) []byte {
-	out, changed := []byte{'['}, false
-	el := jsonscan.Array(list)
-	for el.Next() {
-		if len(out) > 1 {
-			out = append(out, ',')
-		}
-		clean := scrub(el.Value())
-		if clean == nil {
-			out = append(out, el.Value()...)
-			continue
-		}
-		out, changed = append(out, clean...), true
-	}
-	if !changed {
-		return nil
-	}
-	return append(out, ']')
+	return fault.InFailure
 }

@@ -1,27 +1,57 @@
 package turn
 
-import "testing"
+import (
+	"strings"
+	"testing"
 
-func TestScrubWords(t *testing.T) {
-	for _, tt := range []struct{ name, raw, want string }{
-		{"flat", `{"type":"error", "message":"see https://a.example/x","param":"https://b.example"}`, `{"type":"error", "message":"see …","param":"https://b.example"}`},
-		{"nested", `{"error":{"code":"c","message":"key sk-abcdef123456"}}`, `{"error":{"code":"c","message":"key …"}}`},
-		{"in a response", `{"response":{"id":"r","error":{"message":"at vllm"},"output":[{"message":"vllm"}]}}`, `{"response":{"id":"r","error":{"message":"at …"},"output":[{"message":"vllm"}]}}`},
-		{"a text", `{"type":"error","error":"at vllm:8000, vllm"}`, `{"type":"error","error":"at …, …"}`},
-		{"a list", `{"error":[{"message":"at vllm"}, "or vllm", 3]}`, `{"error":[{"message":"at …"},"or …",3]}`},
-		{"a text by its event's name", `"lost vllm:8000"`, `"lost …"`},
-		{"detail", `{"detail":[{"loc":["vllm"],"msg":"vllm"}]}`, `{"detail":[{"loc":["vllm"],"msg":"…"}]}`},
-		{"both ways", `{"message":"vllm","error":{"message":"vllm"}}`, `{"message":"…","error":{"message":"…"}}`},
-		{"repeated", `{"message":"fine","message":"vllm"}`, `{"message":"…","message":"…"}`},
-		{"nothing to take out", `{"error":{"message":"fine"},"items":["vllm"]}`, ""},
-		{"in a choice", `{"choices":[{"message":{"content":"vllm"},"text":"vllm","error":{"message":"at vllm"}},7]}`, `{"choices":[{"message":{"content":"vllm"},"text":"vllm","error":{"message":"at …"}},7]}`},
-		{"choices that are none", `{"choices":{"error":"vllm"}}`, ""},
-		{"no words", `[1,true,null]`, ""},
-		{"too deep to be words", `{"error":{"error":{"error":{"error":{"error":{"error":"vllm"}}}}}}`, ""},
+	"rubicon/internal/config"
+	"rubicon/internal/fault"
+	"rubicon/internal/protocol"
+)
+
+func testChannel() *config.Channel {
+	return &config.Channel{BaseURL: "https://LLM.rack.site:8000/v1",
+		Credentials: []config.Credential{{Name: "k1", Key: config.NewSecret("first-key-0815")}, {Name: "k2", Key: config.NewSecret("second-key-4711")}},
+		Headers:     config.SecretMap{"X-Gateway-Auth": "Bearer header-key-12", "X-Api-Version": "2026-10-21"},
+		Query:       config.SecretMap{"key": "query-key-123", "api-version": "preview"}}
+}
+
+func TestSecretsOfAChannel(t *testing.T) {
+	s := secretsOf(testChannel())
+	for said, want := range map[string]string{
+		"llm.rack.site": "…", "llm.rack.site:8000": "…", "https://llm.rack.site:8000/v1": "…", "first-key-0815": "…", "second-key-4711": "…",
+		"header-key-12": "…", "Bearer header-key-12": "…", "query-key-123": "…", "rack.site": "rack.site", "2026-10-21 preview": "2026-10-21 preview",
 	} {
-		got := string(scrubWords([]byte(tt.raw), scrubDepth, []string{"vllm:8000", "vllm", "sk-abcdef123456"}))
-		if got != tt.want {
-			t.Errorf("%s: got %s, want %s", tt.name, got, tt.want)
+		if got := s.Take(said); got != want {
+			t.Errorf("%q became %q", said, got)
 		}
+	}
+}
+
+func TestScrubbedRecord(t *testing.T) {
+	s := secretsOf(testChannel())
+	for _, c := range []struct{ name, raw, data, wantRaw, wantData string }{
+		{"untouched", "\nevent:  error\ndata:{\"a\":\"x\"}\nid: 7\n\n", `{"a":"x"}`, "\nevent:  error\ndata:{\"a\":\"x\"}\nid: 7\n\n", `{"a":"x"}`},
+		{"its name stays", "event: error\ndata: {\"a\":\"at llm.rack.site\"}\n\n", `{"a":"at llm.rack.site"}`, "event: error\ndata: {\"a\":\"at …\"}\n\n", `{"a":"at …"}`},
+		{"several lines", "data: {\"a\":\ndata: \"llm.rack.site\"}\nid: 7\n\n", "{\"a\":\n\"llm.rack.site\"}", "data: {\"a\":\ndata: \"…\"}\nid: 7\n\n", "{\"a\":\n\"…\"}"},
+		{"beside the data", ": by llm.rack.site\nevent: first-key-0815\ndata: {}\nid: LLM.rack.site\nretry: 5\n\n", `{}`, "data: {}\nretry: 5\n\n", `{}`},
+	} {
+		ev := scrubbed(s, protocol.Event{Raw: []byte(c.raw), Data: []byte(c.data)}, fault.InFailure)
+		if string(ev.Raw) != c.wantRaw || string(ev.Data) != c.wantData {
+			t.Errorf("%s: %q, %q", c.name, ev.Raw, ev.Data)
+		}
+	}
+}
+
+func TestShownType(t *testing.T) {
+	a := &attempt{}
+	a.route.Candidate = &config.Candidate{Channel: testChannel()}
+	for said, want := range map[string]string{"text/event-stream; charset=utf-8": "text/event-stream; charset=utf-8", "text/event-stream; x=first-key-0815": ""} {
+		if got := a.shownType(said); got != want {
+			t.Errorf("%q is shown as %q", said, got)
+		}
+	}
+	if got := string(a.clean([]byte(`{"x":"llm.rack.site"}`))); strings.Contains(got, "rack") {
+		t.Errorf("repeated: %s", got)
 	}
 }

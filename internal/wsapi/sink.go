@@ -156,18 +156,15 @@ func failure(e turn.Ending) []byte {
 }
 
 // errorFrame makes an upstream error event one that clients of the socket
-// understand: they ignore an error without an integer status.
+// understand: they ignore an error without an integer status. It ends the turn by
+// itself, so that it has all that an ending of ours would have.
 func errorFrame(data []byte, f *fault.Error) []byte {
-	var edits []jsonscan.Edit
+	edits := []jsonscan.Edit{{Key: "error", Value: f.Dress(jsonscan.Get(data, "error"))}, {Key: "headers", Value: fault.FrameHeaders(f)}}
 	if n, ok := jsonscan.Int(jsonscan.Get(data, "status")); !ok || n < 400 || n > 599 {
 		edits = append(edits, jsonscan.Edit{Key: "status", Value: strconv.AppendInt(nil, int64(f.Status), 10)})
 	}
 	if !jsonscan.Equal(jsonscan.Get(data, "type"), "error") {
 		edits = append(edits, jsonscan.Edit{Key: "type", Value: []byte(`"error"`)})
-	}
-	if s := f.RetryAfterSeconds(); s > 0 && jsonscan.KindOf(jsonscan.Get(data, "headers")) != jsonscan.KindObject {
-		value := append([]byte(`{"retry-after":"`), strconv.FormatInt(s, 10)...)
-		edits = append(edits, jsonscan.Edit{Key: "headers", Value: append(value, `"}`...)})
 	}
 	out, err := jsonscan.Set(data, edits...)
 	if err != nil {

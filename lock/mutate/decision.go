@@ -4,13 +4,14 @@ package main
 // row, each refusal, and the facts and the choice that go with them.
 func decisions() []mutant {
 	const (
-		rules  = "internal/replay/rules.go"
-		decide = "internal/replay/replay.go"
-		again  = "internal/turn/again.go"
-		admit  = "internal/turn/admit.go"
-		choice = "internal/route/route.go"
-		events = "internal/classify/classify.go"
-		status = "internal/classify/rules.go"
+		rules   = "internal/replay/rules.go"
+		decide  = "internal/replay/replay.go"
+		again   = "internal/turn/again.go"
+		admit   = "internal/turn/admit.go"
+		choice  = "internal/route/route.go"
+		events  = "internal/classify/classify.go"
+		status  = "internal/classify/rules.go"
+		numbers = "internal/classify/number.go"
 	)
 	return []mutant{
 		// Rows that run again: they do not.
@@ -51,6 +52,8 @@ func decisions() []mutant {
 			in(decide, `if f.Stored || f.hostedForbids() {`, `if f.hostedForbids() {`)}},
 		{name: "switch hosted tools after a timeout", breaks: []string{"row 8", "row 13"}, caught: []string{"whole-row-08-hosted-tool"}, edits: []edit{
 			in(decide, `if f.Stored || f.hostedForbids() {`, `if f.Stored {`)}},
+		{name: "tell clients to repeat what the gateway refuses to", breaks: []string{"row 8", "row 9"}, caught: []string{"row-08-header-timeout"}, edits: []edit{
+			in(decide, `return f.EventTimeout || !f.Streaming || !ruleOf(f.Failure).timeout`, `return true`)}},
 		{name: "replay a first-event timeout", breaks: []string{"row 9", "first_event_timeout"}, caught: []string{"row-09-first-event-timeout"}, small: true, edits: []edit{
 			in(rules, `again: Switch, reason: SwitchFirstEventTimeout, no: FirstEventTimeout, timeout: true, eventTimeout: true`, `again: Replay, reason: ReplayReadError`)}},
 		{name: "replay a first-output timeout", breaks: []string{"row 9", "first_output_timeout"}, caught: []string{"row-09-first-output-timeout"}, edits: []edit{
@@ -111,6 +114,15 @@ func decisions() []mutant {
 			in(rules, `again: Deliver, no: UnknownFailure`, `again: Replay, reason: ReplayFailedEvent`)}},
 		{name: "take every event failure for retryable", breaks: []string{"row 16a"}, caught: []string{"row-16a-unknown-code"}, edits: []edit{
 			in(status, `{Name: "unknown event", Failure: Unknown}`, `{Name: "unknown event", Failure: FailedEvent}`)}},
+		{name: "take numbers for unknown codes", breaks: []string{"row 1"}, caught: []string{"row-01-number"}, edits: []edit{
+			in(numbers, `[]Span{{401, 599}}`, `[]Span{{600, 600}}`)}},
+		{name: "take every number for retryable", breaks: []string{"row 16"}, caught: []string{"class-words"}, edits: []edit{
+			in(numbers, `{409, 409}, `, ``)}},
+		{name: "read words in one case alone", breaks: []string{"row 1"}, caught: []string{"class-words"}, edits: []edit{
+			in(events, `strings.ToLower(info.Type)) || info.State`, `info.Type) || info.State`),
+			in("internal/classify/body.go", `info.State = strings.ToLower(text(v))`, `info.State = text(v)`)}},
+		{name: "show a text with its quotes", breaks: []string{"row 16"}, caught: []string{"class-texts"}, edits: []edit{
+			in("internal/classify/body.go", `		return readText(s, depth)`, `		return protocol.FailureInfo{Message: s}, s != ""`)}},
 		{name: "ignore what an event says of itself", breaks: []string{"row 1"}, caught: []string{"row-01-says-retryable"}, edits: []edit{
 			in(events, `if info.Retryable != nil && *info.Retryable {`, `if false {`)}},
 		{name: "replay although usage was seen", breaks: []string{"row 17", "usage_observed"}, caught: []string{"row-17-usage"}, edits: []edit{
@@ -128,6 +140,10 @@ func decisions() []mutant {
 			in(rules, `again: Deliver, no: RequestTimeout`, `again: Replay, reason: ReplayReadError`)}},
 		{name: "replay a fault of the gateway", breaks: []string{"row 18b", "gateway_fault"}, caught: []string{"row-18b-shutdown-held"}, edits: []edit{
 			in(rules, `again: Deliver, no: GatewayFault`, `again: Replay, reason: ReplayReadError`)}},
+		{name: "replay a turn whose connection is over", breaks: []string{"row 18c", "connection_limit"}, caught: []string{"row-18c-hour-in-the-hold"}, edits: []edit{
+			in(rules, `again: Deliver, no: ConnectionLimit`, `again: Replay, reason: ReplayReadError`)}},
+		{name: "call the age of a connection a fault of the gateway", breaks: []string{"row 18c"}, caught: []string{"row-18c-hour-in-the-hold"}, edits: []edit{
+			in("internal/turn/outside.go", `if s.Code == fault.ConnectionLimitReached {`, `if false {`)}},
 		{name: "make a fourth attempt", breaks: []string{"row 19", "attempts_spent"}, caught: []string{"edge-three-attempts"}, edits: []edit{
 			in(rules, `f.Made.Attempts >= f.Limits.Attempts`, `f.Made.Attempts > f.Limits.Attempts`)}},
 		{name: "ignore switch.max", breaks: []string{"row 19", "switch_budget_spent"}, caught: []string{"row-19-switch-max"}, edits: []edit{

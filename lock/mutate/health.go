@@ -140,6 +140,7 @@ func effects() []mutant {
 		{"idle_timeout", `{Row: "18a", Breaker: true}`, `{Row: "18a"}`, "row-18a-idle-held"},
 		{"total_timeout", `classify.TotalTimeout:       {Row: "18a"}`, `classify.TotalTimeout:       {Row: "18a", Breaker: true}`, "row-18a-total"},
 		{"gateway_fault", `{Row: "18b"}`, `{Row: "18b", Breaker: true}`, "row-18b-shutdown-held"},
+		{"connection_limit", `{Row: "18c"}`, `{Row: "18c", Breaker: true}`, "row-18c-hour-in-the-hold"},
 	} {
 		all = append(all, mutant{name: "turn round whether " + e.class + " counts", breaks: []string{"effect " + e.class}, caught: []string{e.by},
 			edits: []edit{in(file, e.old, e.new)}})

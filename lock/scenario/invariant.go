@@ -1,6 +1,8 @@
 package scenario
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -50,15 +52,30 @@ func (v *seen) broken() (wrong []string) {
 
 func (r *requestSeen) everything() string {
 	var b strings.Builder
-	b.Write(r.whole)
+	b.Write(plain(r.whole))
+	b.Write(r.raw) // what is on record is shown to the customer
 	for i := range r.events {
-		b.WriteString(r.events[i].data)
+		b.WriteString(r.events[i].name)
+		b.Write(plain([]byte(r.events[i].data)))
 		b.WriteString(r.events[i].comment)
 	}
 	for name, values := range r.header {
 		fmt.Fprint(&b, name, values)
 	}
 	return b.String()
+}
+
+// plain is a document without the escapes that could hide something in it; what
+// is none is as it is.
+func plain(doc []byte) []byte {
+	var v any
+	var out bytes.Buffer
+	enc := json.NewEncoder(&out)
+	enc.SetEscapeHTML(false)
+	if json.Unmarshal(doc, &v) != nil || enc.Encode(v) != nil {
+		return doc
+	}
+	return out.Bytes()
 }
 
 // envelope: every response has its id; failures say whether to retry; 429 and

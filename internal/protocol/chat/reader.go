@@ -81,6 +81,7 @@ func (r *reader) Read(f sse.Frame) (protocol.Event, error) {
 	var c chunk
 	if err := c.split(data); err != nil {
 		if err == jsonscan.ErrNotObject {
+			r.word(&ev, data, f.Name)
 			return ev, nil
 		}
 		return protocol.Event{}, protocol.ErrNotProtocol
@@ -100,6 +101,17 @@ func (r *reader) sentinel(ev *protocol.Event) {
 	}
 	ev.Class = protocol.Terminal
 	r.done = true
+	r.seen.Events++
+}
+
+// word reads a record that is JSON, but no object: nothing, unless it is named an
+// error. Then it is its text.
+func (r *reader) word(ev *protocol.Event, data, name []byte) {
+	if string(name) != "error" {
+		return
+	}
+	info, _ := classify.Body(data)
+	ev.Class, r.seen.Failed = protocol.Failure, &info
 	r.seen.Events++
 }
 

@@ -321,6 +321,20 @@ func TestUsageChunkIsStripped(t *testing.T) {
 	}
 }
 
+// A record that is no object is a failure where its name says so.
+func TestNamedFailures(t *testing.T) {
+	for data, want := range map[string]protocol.FailureInfo{`"m \"x\""`: {Message: `m "x"`}, `[{"code":502,"message":"m"}]`: {Code: "502", Message: "m"}, `null`: {}} {
+		r := chat.NewReader(protocol.ReaderOptions{})
+		ev, err := r.Read(sse.Frame{Raw: []byte("event: error\ndata: " + data + "\n\n"), Name: []byte("error"), Data: []byte(data), HasData: true})
+		if err != nil || ev.Class != protocol.Failure || r.Stage() != protocol.Closed || r.Seen().Events != 1 || r.Seen().Failed == nil {
+			t.Fatalf("%s is %v, %v", data, ev.Class, err)
+		}
+		if d := cmp.Diff(want, *r.Seen().Failed); d != "" {
+			t.Errorf("%s: %s", data, d)
+		}
+	}
+}
+
 func TestFailureInfo(t *testing.T) {
 	yes := true
 	for _, c := range []struct {
@@ -328,7 +342,7 @@ func TestFailureInfo(t *testing.T) {
 		want       protocol.FailureInfo
 	}{
 		{"OpenAI", `{"error":{"message":"m","type":"server_error","param":null,"code":null}}`, protocol.FailureInfo{Type: "server_error", Message: "m"}},
-		{"numeric code", `{"error":{"code":429,"message":"m","status":"RESOURCE_EXHAUSTED"}}`, protocol.FailureInfo{Code: "429", Type: "resource_exhausted", Message: "m"}},
+		{"numeric code", `{"error":{"code":429,"message":"m","status":"RESOURCE_EXHAUSTED"}}`, protocol.FailureInfo{Code: "429", Type: "resource_exhausted", State: "resource_exhausted", Message: "m"}},
 		{"string", `{"error":"overloaded"}`, protocol.FailureInfo{Message: "overloaded"}},
 		{"list", `{"error":[{"code":"c","message":"m"}]}`, protocol.FailureInfo{Code: "c", Message: "m"}},
 		{"number", `{"error":503}`, protocol.FailureInfo{Code: "503"}},

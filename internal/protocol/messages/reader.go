@@ -55,10 +55,12 @@ func (r *reader) Read(f sse.Frame) (protocol.Event, error) {
 	}
 	var e event
 	if err := e.split(data); err != nil {
-		if err == jsonscan.ErrNotObject {
+		if err != jsonscan.ErrNotObject {
+			return protocol.Event{}, protocol.ErrNotProtocol
+		}
+		if string(f.Name) != "error" {
 			return ev, nil
 		}
-		return protocol.Event{}, protocol.ErrNotProtocol
 	}
 	ev.Type = e.name(f.Name)
 	ev.Class = r.take(&e, ev.Type)

@@ -128,33 +128,41 @@ func (r *reader) appendFailed(dst []byte, f *fault.Error) []byte {
 		mark = ','
 		dst = jsonscan.AppendString(dst, members[i].name)
 		dst = append(dst, ':')
-		dst = r.appendMember(dst, i, f)
+		dst = append(dst, r.shown(r.member(i, f))...)
 	}
 	return append(dst, '}')
 }
 
-func (r *reader) appendMember(dst []byte, i int, f *fault.Error) []byte {
+// shown is a value as clients may see it: some are upstream's own.
+func (r *reader) shown(raw []byte) []byte {
+	if r.clean == nil {
+		return raw
+	}
+	return r.clean(raw)
+}
+
+func (r *reader) member(i int, f *fault.Error) []byte {
 	if r.shape.known() && r.shape.values[i] != nil {
-		return append(dst, r.shape.values[i]...)
+		return r.shape.values[i]
 	}
 	switch members[i].name {
 	case "id":
-		return jsonscan.AppendString(dst, r.responseID(f))
+		return jsonscan.AppendString(nil, r.responseID(f))
 	case "model":
 		model := r.seen.Model
 		if model == "" {
 			model = r.model
 		}
-		return jsonscan.AppendString(dst, model)
+		return jsonscan.AppendString(nil, model)
 	case "error":
-		return f.AppendObject(dst, "")
+		return f.AppendObject(nil, "")
 	case "usage":
 		if r.usage == nil {
-			return append(dst, "null"...)
+			return []byte("null")
 		}
-		return append(dst, r.usage...)
+		return r.usage
 	}
-	return append(dst, members[i].value...)
+	return []byte(members[i].value)
 }
 
 // responseID is upstream's id; without one it is made of the request's.

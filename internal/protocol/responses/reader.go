@@ -18,12 +18,13 @@ type reader struct {
 	texts texts
 	shape shape  // of the response object, for an ending of ours
 	model string // as requested
-	other kind   // the last kind that is not listed
+	clean func([]byte) []byte
+	other kind // the last kind that is not listed
 }
 
 // NewReader starts reading a stream.
 func NewReader(o protocol.ReaderOptions) protocol.Reader {
-	return &reader{answer: newAnswer(), model: o.Model}
+	return &reader{answer: newAnswer(), model: o.Model, clean: o.Clean}
 }
 
 func (r *reader) Stage() protocol.Stage { return r.stage }
