@@ -121,8 +121,11 @@ func (c *conn) message(typ websocket.MessageType, r io.Reader) ([]byte, error) {
 
 // frame takes one text frame in.
 func (c *conn) frame(ctx context.Context, body []byte) {
-	if f := readFrame(body); f != nil {
-		c.refuse(f)
+	create, refused := readFrame(body)
+	if refused != nil {
+		c.refuse(refused)
+	}
+	if !create {
 		return
 	}
 	if f := c.take(ctx, body); f != nil {
