@@ -15,6 +15,7 @@ var families = []struct{ prefix, title string }{
 	{"row", "Rows of the contract's table"},
 	{"hold", "The event hold"},
 	{"atomic", "Atomic delivery"},
+	{"stream", "Reading and relaying"},
 	{"edge", "Boundaries"},
 	{"state", "State and stored responses"},
 	{"class", "Classification"},

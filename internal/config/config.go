@@ -132,7 +132,7 @@ type Timers struct {
 	Answer        time.Duration // not streaming: to the whole answer
 	FirstEvent    time.Duration // from the status line; see Model.TimersFor
 	FirstOutput   time.Duration // from dispatch to the first output event; 0 is off
-	Idle          time.Duration // between events of an opened stream
+	Idle          time.Duration // without progress of an opened stream (protocol.Progress)
 	EventHold     time.Duration // 0: lifecycle events are not held
 	Keepalive     time.Duration // 0 is off
 	Write         time.Duration // a client that takes nothing for so long is cut

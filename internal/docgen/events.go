@@ -28,7 +28,11 @@ Each protocol's reader gives every event of a stream one of these classes. The t
 - **output**: commits the request. Everything that is not known is output.
 - **terminal**: the answer is complete. Its bytes are kept back until the outcome is durable.
 - **failure**: upstream says that it failed; the decision comes before it is shown.
+- **none**: read over, and shown to no client.
 - **refused**: never forwarded; a read error with the code ` + "`upstream_error`" + `.
+
+Progress for ` + "`timers.idle`" + ` is output that has something in it, and the first lifecycle event of each kind: whoever says for ever that it
+works is cut like whoever says nothing. A last record counts without its blank line, however the body ends, if its data is whole.
 
 ## Responses
 
@@ -71,7 +75,7 @@ func classOf(p protocol.Protocol, s sample) string {
 		case err != nil:
 			class = "refused"
 		case ev.Hidden:
-			class = "none: it is not shown"
+			class = "none"
 		default:
 			class = ev.Class.String()
 		}
@@ -85,15 +89,29 @@ func typed(name, more string) sample {
 
 func responsesSamples() []sample {
 	return []sample{
-		typed("response.created", ""), typed("response.queued", ""), typed("response.in_progress", ""),
+		typed("response.created", ""), typed("response.queued", ""), typed("response.in_progress", ""), typed("response.metadata", ""),
+		opening("output_item", "a reasoning item without summary, content and sealed content", `"item":{"type":"reasoning","summary":[]}`),
+		opening("output_item", "a message without content", `"item":{"type":"message","role":"assistant","content":[]}`),
+		opening("content_part", "an empty part", `"part":{"type":"output_text","text":"","annotations":[]}`),
+		opening("reasoning_summary_part", "an empty part", `"part":{"type":"summary_text","text":""}`),
 		typed("keepalive", ""), typed("ping", ""), {what: "a comment", record: ": waiting"}, {what: "JSON without a type", record: `data: {"x":1}`},
 		typed("response.completed", `,"response":{}`), typed("response.incomplete", `,"response":{}`),
 		typed("response.failed", `,"response":{"error":{"code":"server_error"}}`), typed("error", `,"code":"server_error"`),
 		{what: "JSON without a type, with an `error`", record: `data: {"error":{"code":"server_error"}}`},
-		typed("response.output_item.added", ""), typed("response.output_text.delta", `,"delta":"Hi"`),
+		opening("output_item", "a function call", `"item":{"type":"function_call","name":"f"}`),
+		opening("output_item", "a reasoning item that is sealed already", `"item":{"type":"reasoning","summary":[],"encrypted_content":"x"}`),
+		typed("response.output_text.delta", `,"delta":"Hi"`),
 		typed("response.reasoning_summary_text.delta", `,"delta":"Hm"`), typed("response.web_search_call.in_progress", ""),
-		typed("response.of_the_future", ""), {what: "what is no JSON", record: "data: oops"},
+		typed("response.of_the_future", ""), {what: "what is no JSON", record: "data: oops"}, {what: "`id` or `retry` without data", record: "retry: 10"},
+		{what: "data that is a comment", record: "data: : waiting"},
 	}
+}
+
+// opening is the event that begins an item or a part.
+func opening(of, what, member string) sample {
+	s := typed("response."+of+".added", ","+member)
+	s.what += " of " + what
+	return s
 }
 
 func chatSamples() []sample {
@@ -114,6 +132,7 @@ func chatSamples() []sample {
 		chunk("`tool_calls`", `{"tool_calls":[{"index":0,"function":{"name":"f"}}]}`, "null"), chunk("a vendor's own field", `{"vendor":"x"}`, "null"),
 		{what: "`error`", record: `data: {"error":{"message":"No","code":503}}`}, chunk("`finish_reason` \"error\"", "{}", `"error"`),
 		done, {what: "`[DONE]` without one", record: "data: [DONE]"}, {what: "what is no JSON", record: "data: oops"},
+		{what: "`id` or `retry` without data", record: "id: 7"}, {what: "data that is a comment", record: "data: : waiting"},
 	}
 }
 
@@ -125,10 +144,11 @@ func messagesSamples() []sample {
 	}
 	return []sample{
 		typed("message_start", `,"message":{"usage":{"input_tokens":1}}`), block("an empty text", `{"type":"text","text":""}`),
-		block("an empty thinking", `{"type":"thinking","thinking":""}`),
+		block("an empty thinking", `{"type":"thinking","thinking":""}`), typed("vertex_event", ""),
 		typed("ping", ""), {what: "a comment", record: ": waiting"}, {what: "JSON without a type", record: `data: {"x":1}`},
 		block("a tool call", `{"type":"tool_use","id":"t","name":"f","input":{}}`), typed("content_block_delta", `,"delta":{"type":"text_delta","text":"Hi"}`),
 		typed("content_block_stop", ""), typed("message_delta", `,"delta":{"stop_reason":"end_turn"}`), typed("of_the_future", ""),
 		typed("message_stop", ""), typed("error", `,"error":{"type":"overloaded_error"}`), {what: "what is no JSON", record: "data: oops"},
+		{what: "`id` or `retry` without data", record: "retry: 10"}, {what: "data that is a comment", record: "data: : waiting"},
 	}
 }

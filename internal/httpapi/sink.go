@@ -9,6 +9,7 @@ import (
 	"rubicon/internal/fault"
 	"rubicon/internal/pressure"
 	"rubicon/internal/protocol"
+	"rubicon/internal/sse"
 	"rubicon/internal/turn"
 	"rubicon/internal/upstream"
 )
@@ -25,6 +26,7 @@ type sink struct {
 	most     int           // of one write; 0: whole events, whatever their size
 	deadline time.Time
 	begun    bool
+	ids      bool  // an event with an id was written: no blank line may follow that ends no event
 	err      error // the writer failed
 }
 
@@ -88,15 +90,20 @@ func (s *sink) Begin(contentType string, failed *fault.Error) {
 }
 
 func (s *sink) Event(ev protocol.Event) error {
-	if len(ev.Raw) >= gather {
+	raw := ev.Raw
+	if s.ids {
+		raw = sse.Quiet(raw, ev.Data == nil)
+	}
+	s.ids = s.ids || ev.ID
+	if len(raw) >= gather {
 		if s.buf != nil {
 			_ = s.Flush() // else the two would be cut where the server's buffer ends
 		}
-		s.send(ev.Raw)
+		s.send(raw)
 		return s.err
 	}
 	buf := s.room()
-	*buf = append(*buf, ev.Raw...)
+	*buf = append(*buf, raw...)
 	if len(*buf) >= gather {
 		s.write()
 	}
@@ -111,9 +118,15 @@ func (s *sink) Flush() error {
 	return s.err
 }
 
+// KeepAlive writes a comment. It stands between two events: the gate writes
+// nothing else meanwhile, and events only whole.
 func (s *sink) KeepAlive() error {
+	comment := []byte(": keepalive\n\n")
+	if s.ids {
+		comment = sse.Quiet(comment, true)
+	}
 	buf := s.room()
-	*buf = append(*buf, ": keepalive\n\n"...)
+	*buf = append(*buf, comment...)
 	return s.Flush()
 }
 

@@ -112,10 +112,11 @@ func final(o Outcome) bool {
 	return false
 }
 
-// Progress notes how much of a running request was delivered. Callers do so at
-// most once a second per stream. For a request that does not run it is nothing.
+// Progress notes how much of a running request was delivered. Callers do so
+// about once a second per stream. For a request that does not run it is nothing,
+// and so it is where more was noted already.
 func (j *Journal) Progress(tx *store.Tx, id string, outputEvents, deliveredBytes int64, note string) error {
-	_, err := tx.Exec(updateProgress, outputEvents, deliveredBytes, note, j.now().UnixMilli(), id)
+	_, err := tx.Exec(updateProgress, outputEvents, deliveredBytes, note, j.now().UnixMilli(), id, outputEvents)
 	if err != nil {
 		return fmt.Errorf("noting the progress of %s: %w", id, err)
 	}

@@ -182,6 +182,7 @@ func TestRunningWithProgress(t *testing.T) {
 	note("req_1", 1, 10)
 	f.now = f.now.Add(time.Second)
 	note("req_1", 2, 20)
+	note("req_1", 1, 15) // read before what was noted already
 	note("req_none", 9, 9)
 	running, err := f.Running(t.Context())
 	must(t, err)

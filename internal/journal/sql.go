@@ -18,8 +18,9 @@ const (
 
 	page = ` ORDER BY started_at DESC, request_id DESC LIMIT ?`
 
+	// What was read before a later note was written does not undo it.
 	updateProgress = `UPDATE running_requests SET output_events = ?, delivered_bytes = ?, note = ?, noted_at = ?
-		WHERE request_id = ?`
+		WHERE request_id = ? AND output_events <= ?`
 
 	deleteOld = `DELETE FROM requests WHERE request_id IN (
 		SELECT request_id FROM requests WHERE started_at < ? ORDER BY started_at LIMIT ?)`

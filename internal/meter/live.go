@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"rubicon/internal/journal"
+	"rubicon/internal/price"
+	"rubicon/internal/protocol"
 	"rubicon/internal/store"
 )
 
@@ -36,10 +38,40 @@ type LiveRoute struct {
 	UpstreamModel string            `json:"upstream_model"`
 	BytesPerToken float64           `json:"bytes_per_token,omitempty"` // as learned when it was dispatched
 	Lost          []journal.Attempt `json:"lost,omitempty"`
+	Whole         *LiveWhole        `json:"whole,omitempty"`
+}
+
+// LiveWhole is what an answer has told that its client has in whole, although
+// its stream is not over: every word and the reason why it ended.
+type LiveWhole struct {
+	ResponseID string      `json:"response_id,omitempty"`
+	Usage      price.Usage `json:"usage"` // tools and tier included
+	Reported   bool        `json:"reported,omitempty"`
+	Opening    bool        `json:"opening,omitempty"`
+}
+
+// seen is what was read of the answer, as billing wants it.
+func (w *LiveWhole) seen() protocol.Seen {
+	return protocol.Seen{ResponseID: w.ResponseID, Usage: w.Usage, Reported: w.Reported, Opening: w.Opening, Hosted: w.Usage.Tools, Tier: w.Usage.Tier}
 }
 
 // Route notes the attempt that was dispatched.
 func (l *Live) Route(r LiveRoute) { l.route.Store(&r) }
+
+// Whole notes that the client has, or is about to have, the attempt's answer in
+// whole; nil: there is more to it after all. Only the turn calls it.
+func (l *Live) Whole(w *LiveWhole) {
+	r := *l.route.Load()
+	r.Whole = w
+	l.route.Store(&r)
+}
+
+// now is how far the request has come. The route is read last: whoever changes
+// both changes it first.
+func (l *Live) now() reading {
+	events, bytes := l.Events.Load(), l.Bytes.Load()
+	return reading{events, bytes, l.route.Load()}
+}
 
 // board is the running requests.
 type board struct {
@@ -110,6 +142,15 @@ func (b *Books) note(ctx context.Context) {
 	}
 }
 
+// NoteNow writes one request's progress without waiting for the next tick. A
+// failure is not fatal: the next tick tries again.
+func (b *Books) NoteNow(ctx context.Context, l *Live) {
+	now := l.now()
+	b.heard(ctx, b.db.Write(ctx, func(tx *store.Tx) error {
+		return b.journal.Progress(tx, l.id, now.events, now.bytes, now.note())
+	}))
+}
+
 // reading is a request's progress at one moment.
 type reading struct {
 	events, bytes int64
@@ -138,7 +179,7 @@ func (b *Books) changed() []progress {
 	defer b.board.mu.Unlock()
 	var out []progress
 	for l := range b.board.live {
-		now := reading{l.Events.Load(), l.Bytes.Load(), l.route.Load()}
+		now := l.now()
 		if now != l.noted {
 			out = append(out, progress{l, now})
 		}

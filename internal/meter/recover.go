@@ -109,12 +109,8 @@ func (w wreck) close(now time.Time, log *slog.Logger) Closing {
 		log.Error("working out a bill; the hold is released", "request_id", r.RequestID, "error", err)
 		bill = Bill{Usage: journal.Usage{Source: SourceNone}}
 	}
-	row, _ := fault.Lookup(fault.InternalError)
-	r.Error = &journal.Error{Code: row.Code, Type: row.Type}
-	r.Outcome, r.AfterOutput = journal.OutcomeFailed, w.delivered()
-	if r.AfterOutput {
-		r.Outcome = journal.OutcomePartial
-	}
+	r.AfterOutput = w.delivered()
+	r.Outcome, r.Error = w.outcome()
 	r.Delivered = journal.Delivered{Events: w.Progress.OutputEvents, Bytes: w.Progress.DeliveredBytes}
 	r.Usage, r.Charge, r.Lines = bill.Usage, bill.Charge, bill.Lines
 	r.FinishedAt = now
@@ -122,6 +118,9 @@ func (w wreck) close(now time.Time, log *slog.Logger) Closing {
 		r.Times.Total = at.Sub(r.StartedAt).Milliseconds() // the last sign of life
 	}
 	r.Notes = append(r.Notes, recoveredNote)
+	if whole := w.whole(); whole != nil {
+		r.ResponseID = whole.ResponseID
+	}
 	if route, ok := w.route(); ok {
 		r.UpstreamModel = route.UpstreamModel
 		r.Attempts = append(append(r.Attempts, route.Lost...), w.attempt(route))
@@ -134,6 +133,29 @@ func (w wreck) close(now time.Time, log *slog.Logger) Closing {
 
 func (w wreck) delivered() bool { return w.Progress.OutputEvents > 0 }
 
+// whole is what is known of an answer that its client had in whole; nil: it had
+// not.
+func (w wreck) whole() *LiveWhole {
+	route, _ := w.route()
+	if !w.delivered() {
+		return nil
+	}
+	return route.Whole
+}
+
+// outcome is the record's word for how the request ended.
+func (w wreck) outcome() (journal.Outcome, *journal.Error) {
+	if w.whole() != nil {
+		return journal.OutcomeCompleted, nil
+	}
+	row, _ := fault.Lookup(fault.InternalError)
+	told := &journal.Error{Code: row.Code, Type: row.Type}
+	if w.delivered() {
+		return journal.OutcomePartial, told
+	}
+	return journal.OutcomeFailed, told
+}
+
 // billing is the request as Settle wants it. An attempt that was dispatched
 // may have executed.
 func (w wreck) billing() Case {
@@ -143,20 +165,25 @@ func (w wreck) billing() Case {
 		InputEstimate: billing.InputEstimate, BytesPerToken: billing.BytesPerToken, Free: billing.Free || !w.held}
 	list, priced := w.prices(w.Record.PriceVersion)
 	c.Price = list
+	seen := &protocol.Seen{}
 	if priced && w.delivered() {
 		c.Ended = OutputThenCut
+		if whole := w.whole(); whole != nil {
+			c.Ended, *seen = Answered, whole.seen()
+		}
 	}
+	seen.TextBytes = w.Progress.DeliveredBytes
 	route, dispatched := w.route()
 	if route.BytesPerToken > 0 {
 		c.BytesPerToken = route.BytesPerToken
 	}
-	if dispatched || c.Ended == OutputThenCut {
+	if dispatched || c.Ended != NothingDelivered {
 		for _, lost := range route.Lost {
 			c.Attempts = append(c.Attempts, Attempt{N: lost.N, Channel: lost.Channel, Cost: w.cost(lost.Channel),
 				Executed: lost.MayHaveExecuted, Reason: lost.Reason})
 		}
 		c.Attempts = append(c.Attempts, Attempt{N: max(route.Attempt, 1), Channel: route.Channel, Cost: w.cost(route.Channel), Executed: true,
-			Seen: &protocol.Seen{TextBytes: w.Progress.DeliveredBytes}, Reason: string(replay.GatewayFault)})
+			Seen: seen, Reason: string(replay.GatewayFault)})
 	}
 	return c
 }
@@ -184,7 +211,11 @@ func (w wreck) route() (LiveRoute, bool) {
 }
 
 func (w wreck) attempt(route LiveRoute) journal.Attempt {
-	return journal.Attempt{N: route.Attempt, Channel: route.Channel, Credential: route.Credential, UpstreamModel: route.UpstreamModel,
+	a := journal.Attempt{N: route.Attempt, Channel: route.Channel, Credential: route.Credential, UpstreamModel: route.UpstreamModel,
 		Outcome: "failed", Failure: string(classify.GatewayFault), MayHaveExecuted: true,
 		Verdict: string(replay.Deliver), Reason: string(replay.GatewayFault), Events: w.Progress.OutputEvents, StartedAt: w.Record.StartedAt}
+	if w.whole() != nil {
+		a.Outcome, a.Failure, a.Reason = "completed", "", string(replay.Answered)
+	}
+	return a
 }

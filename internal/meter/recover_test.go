@@ -10,6 +10,8 @@ import (
 	"rubicon/internal/journal"
 	"rubicon/internal/ledger"
 	"rubicon/internal/meter"
+	"rubicon/internal/money"
+	"rubicon/internal/price"
 	"rubicon/internal/store"
 	"rubicon/internal/store/storetest"
 )
@@ -156,6 +158,63 @@ func TestRecoverTellsOfLostAttempts(t *testing.T) {
 			}
 			if sum := r.Attempts[0].Cost + r.Attempts[1].Cost; int64(sum) != c.paid+c.absorbed {
 				t.Errorf("the attempts' costs sum to %s", sum)
+			}
+			f.verified()
+		})
+	}
+}
+
+// TestRecoverWholeAnswers: an answer that its client had in whole is charged as
+// one, and a note of an earlier moment that comes late changes nothing of that.
+func TestRecoverWholeAnswers(t *testing.T) {
+	tools := map[string]int64{"web_search": 1}
+	for _, c := range []struct {
+		name    string
+		events  int64
+		whole   *meter.LiveWhole
+		outcome journal.Outcome
+		usage   journal.Usage
+		charge  money.Nano
+	}{
+		{"with usage", 3, &meter.LiveWhole{ResponseID: "chatcmpl-1", Reported: true, Usage: price.Usage{Input: 10, Output: 4, Tools: tools}},
+			journal.OutcomeCompleted, journal.Usage{Input: 10, Output: 4, Tools: tools, Source: "reported", Flags: []string{"overrun"}}, 10_300_000},
+		{"without usage", 3, &meter.LiveWhole{}, journal.OutcomeCompleted, journal.Usage{Input: 100, Output: 5, Source: "estimated"}, 1_250_000},
+		{"with the input known", 3, &meter.LiveWhole{Opening: true, Usage: price.Usage{Input: 7}},
+			journal.OutcomeCompleted, journal.Usage{Input: 7, Output: 5, Source: "estimated"}, 320_000},
+		{"whole without output is nothing", 0, &meter.LiveWhole{Reported: true, Usage: price.Usage{Input: 10, Output: 4}},
+			journal.OutcomeFailed, journal.Usage{Source: "none"}, 0},
+		{"not whole", 3, nil, journal.OutcomePartial, journal.Usage{Input: 100, Output: 5, Source: "estimated"}, 1_250_000},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			f := open(t)
+			f.credit(usd)
+			f.mustBegin("req_1")
+			live, untrack := f.Track("req_1")
+			defer untrack()
+			live.Route(second)
+			live.Events.Store(c.events)
+			live.Bytes.Store(20)
+			live.Whole(c.whole)
+			f.NoteNow(t.Context(), live)
+			if c.events > 0 {
+				f.progressed("req_1", c.events-1, 10, &second)
+			}
+			if n := f.recover(); n != 1 {
+				t.Errorf("resolved %d", n)
+			}
+			r := f.record("req_1")
+			if r.Outcome != c.outcome || r.Charge != c.charge || (r.Error == nil) != (c.outcome == journal.OutcomeCompleted) {
+				t.Errorf("%s, %s, %+v", r.Outcome, r.Charge, r.Error)
+			}
+			if diff := cmp.Diff(c.usage, r.Usage, cmpopts.EquateEmpty()); diff != "" {
+				t.Error(diff)
+			}
+			want := "failed gateway_fault"
+			if c.outcome == journal.OutcomeCompleted {
+				want = "completed answered"
+			}
+			if got := r.Attempts[0].Outcome + " " + r.Attempts[0].Reason; got != want || c.whole != nil && c.events > 0 && r.ResponseID != c.whole.ResponseID {
+				t.Errorf("attempt %s, response %q", got, r.ResponseID)
 			}
 			f.verified()
 		})

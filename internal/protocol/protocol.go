@@ -41,9 +41,12 @@ func (c Class) String() string {
 type Event struct {
 	Class  Class
 	Type   string // JSON "type", else the event's name; "" on Chat Completions
+	Kind   string // of lifecycle events without a type (Chat Completions): which of them it is
 	Raw    []byte // the whole record, LF lines and blank line: what an SSE client gets
 	Data   []byte // the JSON: what a WebSocket client gets; nil for a comment
 	Named  bool   // Type is the event's name alone: the JSON has none
+	ID     bool   // the record has an "id" field
+	Vain   bool   // output of a known kind with nothing in it: an empty delta
 	Hidden bool   // read, but not for the client (the usage chunk nobody asked for)
 }
 
@@ -65,7 +68,7 @@ const SettleTime = time.Second
 type Reader interface {
 	// Read takes in one record and classifies it. ErrNotProtocol means that the
 	// record is no event of this protocol (its data is not JSON): a read error,
-	// never forwarded. A frame without data is a Heartbeat.
+	// never forwarded. What Record gives no data of is a Heartbeat.
 	Read(f sse.Frame) (Event, error)
 	// Stage tells whether the stream is complete. A clean end of the body at
 	// Open is a read error; at Settling or Closed it is a good end.

@@ -66,8 +66,8 @@ func (s Step) check() error {
 func (s Step) checkValues() error {
 	hows := map[string][]string{"cut": {"reset", "fin", "hang", "end"}, "refuse": {"", "reset", "fin"}}
 	switch {
-	case s.Status != 0 && (s.Status < 200 || s.Status > 599):
-		return fmt.Errorf("status %d is none (200 to 599)", s.Status)
+	case s.Status != 0 && s.Status != 101 && (s.Status < 200 || s.Status > 599):
+		return fmt.Errorf("status %d is none (101, or 200 to 599)", s.Status)
 	case s.Do == "reply" && s.Status == 0 && s.JSON == nil && s.Body == nil:
 		return errors.New("needs a status, json or body")
 	case s.JSON != nil && s.Body != nil:

@@ -46,8 +46,8 @@ func (d *Decoder) Release() {
 }
 
 // Next returns the next frame. Comment-only records, and bare id or retry fields, are frames without data; records that
-// would do nothing are skipped. After a clean end of the stream an unfinished record is returned with Tail set, then io.EOF.
-// Any other read error (io.ErrUnexpectedEOF too) is returned after the complete frames, and an unfinished record is dropped.
+// would do nothing are skipped. When reading ends, be it with io.EOF or any other error, an unfinished record is returned
+// with Tail set, and then the error: whether such a record counts is for the caller, who can tell whether its data is whole.
 // It reads only while no whole frame is buffered. Errors are sticky.
 func (d *Decoder) Next() (Frame, error) {
 	for !d.parse() {
@@ -124,7 +124,7 @@ func (d *Decoder) finishLine(end int) {
 func (d *Decoder) emit() Frame {
 	raw := d.buf[d.start:d.norm:d.norm]
 	c := &d.rec
-	f := Frame{Raw: raw, Name: raw[c.nameStart:c.nameEnd:c.nameEnd], HasData: c.dataLines > 0}
+	f := Frame{Raw: raw, Name: raw[c.nameStart:c.nameEnd:c.nameEnd], HasData: c.dataLines > 0, Comment: c.comment && !c.field, ID: c.id}
 	if c.dataLines > 1 {
 		d.joined = appendData(d.joined[:0], raw)
 		f.Data = d.joined
@@ -143,10 +143,10 @@ func (d *Decoder) forget() {
 
 // end is what Next returns once reading is over and all complete frames are out.
 func (d *Decoder) end() (Frame, error) {
-	if d.err != io.EOF || d.start == d.fill {
+	if d.err == ErrTooLarge || d.start == d.fill {
 		return Frame{}, d.err
 	}
-	// A clean end completes what is there, as if the missing line ends had come.
+	// The end completes what is there, as if the missing line ends had come.
 	d.begun, d.skipLF = true, false
 	if !d.rec.started && d.line == d.fill {
 		d.forget() // blank lines only

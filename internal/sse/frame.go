@@ -14,7 +14,9 @@ type Frame struct {
 	Name    []byte // the event field, empty if absent
 	Data    []byte // the data lines joined with LF
 	HasData bool   // there was a data field, be it empty; without one the record is no event
-	Tail    bool   // the stream ended before the blank line, which Raw has nevertheless
+	Comment bool   // there are comments and nothing else
+	ID      bool   // there was an id field
+	Tail    bool   // the reading ended before the blank line, which Raw has nevertheless
 }
 
 // record is what is known of the record being read. Offsets count from its first byte, because the buffer may move.
@@ -26,7 +28,8 @@ type record struct {
 	dataEnd   int
 	dataLines int
 	comment   bool
-	state     bool // an id or retry field
+	field     bool // a line that is no comment
+	id, retry bool
 }
 
 // note takes in a line, not a blank one, that stands at offset at.
@@ -36,6 +39,7 @@ func (c *record) note(line []byte, at int) {
 		c.comment = true
 		return
 	}
+	c.field = true
 	name, value := splitField(line)
 	switch string(name) {
 	case "data":
@@ -44,15 +48,17 @@ func (c *record) note(line []byte, at int) {
 		}
 	case "event":
 		c.nameStart, c.nameEnd = at+value, at+len(line)
-	case "id", "retry":
-		c.state = true
+	case "id":
+		c.id = true
+	case "retry":
+		c.retry = true
 	}
 }
 
 // kept reports whether the record is worth a frame: an event, a comment, or a bare id or retry field that a client would
 // act on. An event name without data does nothing, nor do unknown fields alone, and neither counts as an event.
 func (c *record) kept() bool {
-	return c.dataLines > 0 || c.comment || c.state && c.nameEnd == c.nameStart
+	return c.dataLines > 0 || c.comment || (c.id || c.retry) && c.nameEnd == c.nameStart
 }
 
 // splitField returns a line's field name and where its value starts. One space after the colon belongs to neither.

@@ -36,6 +36,8 @@ type attempt struct {
 	tail      []byte           // what the gateway makes good at the end
 	failures  []protocol.Event // failure events, with bytes of their own
 	errorSent bool             // an error event went out already
+	whole     bool             // it is on record that the client has the answer in whole
+	unnoted   bool             // it is about to have it, which is not on record
 
 	status     int
 	requestID  string
@@ -199,7 +201,9 @@ func (t *turn) pump(a *attempt) error {
 			if a.terminal = ev; a.seen.Incomplete {
 				a.terminal = scrubbed(a.secrets(), ev, fault.InIncomplete)
 			}
-			t.gate.Flush()
+			if !a.unnoted { // else what stands before it is the end, too
+				t.gate.Flush()
+			}
 		case protocol.Failure:
 			t.failureEvent(a, ev)
 		default:
@@ -212,6 +216,8 @@ func (t *turn) pump(a *attempt) error {
 
 // pass gives one event to the gate and notes progress.
 func (t *turn) pass(a *attempt, ev protocol.Event) error {
+	ready := a.stream.Ready()
+	t.noteWhole(a, !ready)
 	if err := t.gate.take(ev); err != nil {
 		return err
 	}
@@ -224,7 +230,7 @@ func (t *turn) pass(a *attempt, ev protocol.Event) error {
 		}
 		a.permit.Alive()
 	}
-	if !a.stream.Ready() {
+	if !ready {
 		t.gate.Flush()
 	}
 	return nil

@@ -18,18 +18,60 @@ const maxErrorBody = 64 << 10
 
 // accept takes a 2xx answer of the right type; anything else is a failure with
 // what its body says.
-func (x *exchange) accept(call *Call, rightType func(string) bool) *Failed {
-	contentType := x.resp.Header.Get("Content-Type")
-	good := x.resp.StatusCode == http.StatusOK || !call.Stream && x.resp.StatusCode/100 == 2 && x.resp.StatusCode != http.StatusNoContent
-	if good && rightType(contentType) {
-		return nil
+func (x *exchange) accept(call *Call) *Failed {
+	status := x.resp.StatusCode
+	if status == http.StatusSwitchingProtocols {
+		// What follows is of another protocol, which nobody asked for. The body is
+		// the bare connection: no deadline ends a read of it, so none is made.
+		return x.refusal(call, nil)
 	}
-	body, err := x.errorBody()
-	failure, cause, cancelled := fromCause(x.ctx)
-	if err != nil && cancelled && cause != errSlowBody && (failure == classify.ClientGone || failure == classify.TotalTimeout) {
-		return &Failed{Failure: failure, Status: x.resp.StatusCode, Executed: true, cause: cause, RequestID: requestID(x.resp.Header)}
+	var err error
+	if good := status/100 == 2 && status != http.StatusNoContent; good {
+		var mine bool
+		if mine, err = x.rightKind(call); mine {
+			return nil
+		}
+	}
+	var body []byte
+	if err == nil {
+		body, err = x.errorBody()
+	}
+	if failure, cause, cancelled := fromCause(x.ctx); err != nil && cancelled && decides(failure, cause) {
+		return &Failed{Failure: failure, Status: status, Executed: true, cause: cause, RequestID: requestID(x.resp.Header)}
 	}
 	return x.refusal(call, body)
+}
+
+// decides: of what cancels the reading of a body that is no answer, these
+// causes say more than its status does.
+func decides(failure classify.Failure, cause error) bool {
+	return cause == errFirstEvent || cause == errFirstOutput || cause != errSlowBody && (failure == classify.ClientGone || failure == classify.TotalTimeout)
+}
+
+// rightKind tells whether a 2xx answer is of the kind that was asked for. What
+// is labelled as something else may be a stream all the same.
+func (x *exchange) rightKind(call *Call) (bool, error) {
+	contentType := x.resp.Header.Get("Content-Type")
+	if !call.Stream {
+		return isJSON(contentType), nil
+	}
+	if isEventStream(contentType) && x.resp.StatusCode == http.StatusOK {
+		return true, nil
+	}
+	body, err := x.content()
+	if err != nil {
+		return false, err
+	}
+	x.body, x.sniffed, err = sniffed(body)
+	return x.sniffed, err
+}
+
+// content is the body without its content encoding.
+func (x *exchange) content() (_ io.Reader, err error) {
+	if x.body == nil {
+		x.body, err = decoded(x.resp)
+	}
+	return x.body, err
 }
 
 // errorBody reads an error body, bounded in bytes and in time: the status line
@@ -37,7 +79,7 @@ func (x *exchange) accept(call *Call, rightType func(string) bool) *Failed {
 func (x *exchange) errorBody() ([]byte, error) {
 	t := time.AfterFunc(errorBodyTime, func() { x.cancel(errSlowBody) })
 	defer t.Stop()
-	r, err := decoded(x.resp)
+	r, err := x.content()
 	if err != nil {
 		return nil, err
 	}
@@ -75,7 +117,7 @@ func (c *Client) Do(ctx context.Context, call *Call) (*Answer, *Failed) {
 	}
 	defer x.cancel(errClosed)
 	defer x.resp.Body.Close()
-	if failed := x.accept(call, isJSON); failed != nil {
+	if failed := x.accept(call); failed != nil {
 		return nil, failed
 	}
 	return x.whole(call)
@@ -88,7 +130,7 @@ func (x *exchange) whole(call *Call) (*Answer, *Failed) {
 	bad := func(f classify.Failure, err error) (*Answer, *Failed) {
 		return nil, &Failed{Failure: f, Status: a.Status, Executed: true, RequestID: a.RequestID, cause: err}
 	}
-	r, err := decoded(x.resp)
+	r, err := x.content()
 	if err == nil {
 		a.Body, err = io.ReadAll(io.LimitReader(r, call.MaxEvent+1))
 	}

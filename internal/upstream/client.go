@@ -3,6 +3,7 @@ package upstream
 import (
 	"context"
 	"errors"
+	"io"
 	"net/http"
 	"net/http/httptrace"
 	"net/url"
@@ -165,6 +166,9 @@ type exchange struct {
 	cancel context.CancelCauseFunc
 	resp   *http.Response
 	trace  trace
+
+	body    io.Reader // resp's, decoded; nil: not looked at yet
+	sniffed bool      // a stream, whatever its content type says
 }
 
 // open sends the call and waits for the status line.

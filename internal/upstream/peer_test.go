@@ -128,6 +128,7 @@ func resets(c net.Conn) {
 const (
 	streamHead = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\nX-Request-Id: up-1\r\n\r\n"
 	created    = "data: {\"type\":\"response.created\",\"response\":{\"id\":\"resp_1\"}}\n\n"
+	working    = "data: {\"type\":\"response.in_progress\"}\n\n"
 	delta      = "data: {\"type\":\"response.output_text.delta\",\"delta\":\"hi\"}\n\n"
 	completed  = "data: {\"type\":\"response.completed\",\"response\":{\"id\":\"resp_1\",\"status\":\"completed\",\"output\":[]}}\n\n"
 	lastChunk  = "0\r\n\r\n"

@@ -26,8 +26,9 @@ type Stream struct {
 	bytes  countingReader
 
 	began       time.Time
-	waiting     atomic.Int64 // since when upstream is waited for, from began; or notWaiting
+	waiting     atomic.Int64 // since when upstream has been silent, from began; below 0 while nobody waits: see pause
 	opened      atomic.Bool  // an event was read
+	progress    protocol.Progress
 	silence     deadlineTimer
 	firstOutput *time.Timer
 	settle      *time.Timer
@@ -53,11 +54,11 @@ func (c *Client) Open(ctx context.Context, call *Call, reader protocol.Reader) (
 	x.cancel = func(cause error) { inner(cause); cancel(cause) }
 	s.x = x
 	s.watch()
-	if failed := x.accept(call, isEventStream); failed != nil {
+	if failed := x.accept(call); failed != nil {
 		s.Close()
 		return nil, failed
 	}
-	body, err := decoded(x.resp)
+	body, err := x.content()
 	if err != nil {
 		failure, cause := x.bodyFailure(err)
 		s.Close()
@@ -72,18 +73,31 @@ func (c *Client) Open(ctx context.Context, call *Call, reader protocol.Reader) (
 // events. It is not re-armed for every event: when it fires it looks how long
 // the stream has been waited for.
 func (s *Stream) watch() {
-	s.wait()
+	s.waiting.Store(int64(time.Since(s.began)))
 	if d := s.call.Timers.FirstEvent; d > 0 {
 		s.silence.arm(d, s.checkSilence)
 	}
 }
 
-// While nobody waits for upstream: an event is being handed on, and a slow
-// client is no silence of upstream's.
-const notWaiting = -1
+// pause stops the clock of upstream's silence while an event is handed on: a
+// slow client is no silence of upstream's. Without progress the silence goes on
+// afterwards where it stood, which is kept as -1 - the silence so far.
+func (s *Stream) pause(progress bool) {
+	silent := int64(0)
+	if at := s.waiting.Load(); !progress && at >= 0 {
+		silent = int64(time.Since(s.began)) - at
+	} else if !progress {
+		return // paused already
+	}
+	s.waiting.Store(-1 - silent)
+}
 
-// wait notes that upstream is waited for from now.
-func (s *Stream) wait() { s.waiting.Store(int64(time.Since(s.began))) }
+// resume waits for upstream again.
+func (s *Stream) resume() {
+	if at := s.waiting.Load(); at < 0 {
+		s.waiting.Store(int64(time.Since(s.began)) - (-1 - at))
+	}
+}
 
 // checkSilence is the silence timer's function.
 func (s *Stream) checkSilence() {
@@ -94,9 +108,10 @@ func (s *Stream) checkSilence() {
 	if limit <= 0 {
 		return
 	}
-	left := limit
-	if at := s.waiting.Load(); at != notWaiting {
-		left = limit - (time.Since(s.began) - time.Duration(at))
+	at := s.waiting.Load()
+	left := limit - (time.Since(s.began) - time.Duration(at))
+	if at < 0 { // nobody waits: look again, and not at every moment
+		left = max(limit-time.Duration(-1-at), limit/16)
 	}
 	if left > 0 {
 		s.silence.arm(left, s.checkSilence)
@@ -112,16 +127,19 @@ func (s *Stream) Next() (protocol.Event, error) {
 		s.done = true
 		return protocol.Event{}, io.EOF
 	}
-	if s.waiting.Load() == notWaiting && !s.dec.Ready() {
-		s.wait()
+	if !s.dec.Ready() {
+		s.resume()
 	}
 	frame, err := s.dec.Next()
 	if err != nil {
 		return protocol.Event{}, s.ended(err)
 	}
+	if frame.Tail && s.clientLeft() {
+		return protocol.Event{}, s.cutOff()
+	}
 	ev, err := s.reader.Read(frame)
 	if err != nil && frame.Tail {
-		return protocol.Event{}, s.ended(io.EOF) // the stream broke off inside a record
+		return protocol.Event{}, s.cutOff()
 	}
 	if err != nil && s.reader.Stage() == protocol.Settling {
 		return protocol.Event{}, s.ended(err) // whole already: what is no event changes nothing
@@ -129,19 +147,36 @@ func (s *Stream) Next() (protocol.Event, error) {
 	if err != nil {
 		return protocol.Event{}, s.fail(&Failed{Failure: classify.ReadError, NotEvent: true, cause: err})
 	}
-	if ev.Class != protocol.Heartbeat {
-		s.note(ev.Class)
-	}
+	s.note(ev)
 	return ev, nil
 }
 
-// note is what every event does to the deadlines.
-func (s *Stream) note(class protocol.Class) {
-	s.waiting.Store(notWaiting)
-	if !s.opened.Swap(true) {
+// cutOff is the end of a stream that broke off inside a record which is not
+// whole, or which nobody is there for any more.
+func (s *Stream) cutOff() error {
+	_, err := s.dec.Next()
+	return s.ended(err)
+}
+
+// clientLeft tells that the attempt ended because its client did.
+func (s *Stream) clientLeft() bool {
+	failure, _, cancelled := fromCause(s.x.ctx)
+	return cancelled && failure == classify.ClientGone
+}
+
+// note is what every event does to the deadlines. Heartbeats do nothing to them.
+func (s *Stream) note(ev protocol.Event) {
+	progress := s.progress.Made(ev)
+	if ev.Class == protocol.Heartbeat {
+		s.pause(false)
+		return
+	}
+	first := !s.opened.Swap(true)
+	s.pause(progress || first)
+	if first {
 		s.silence.arm(s.call.Timers.Idle, s.checkSilence)
 	}
-	if class != protocol.Lifecycle && !s.output {
+	if ev.Class != protocol.Lifecycle && !s.output {
 		s.output = true
 		if s.firstOutput != nil {
 			s.firstOutput.Stop()
@@ -194,8 +229,13 @@ func (s *Stream) Ready() bool { return !s.done && s.reader.Stage() != protocol.C
 // Status is the status line's.
 func (s *Stream) Status() int { return s.x.resp.StatusCode }
 
-// ContentType is the answer's content type.
-func (s *Stream) ContentType() string { return s.x.resp.Header.Get("Content-Type") }
+// ContentType is the answer's content type: what it is where it was mislabelled.
+func (s *Stream) ContentType() string {
+	if s.x.sniffed {
+		return eventStream
+	}
+	return s.x.resp.Header.Get("Content-Type")
+}
 
 // RequestID is upstream's own id of the call.
 func (s *Stream) RequestID() string { return requestID(s.x.resp.Header) }
@@ -262,12 +302,14 @@ func decoded(resp *http.Response) (io.Reader, error) {
 	return nil, errEncoding
 }
 
+const eventStream = "text/event-stream"
+
 func isEventStream(contentType string) bool {
 	if contentType == "" {
 		return true // some small servers send none
 	}
 	t, _, err := mime.ParseMediaType(contentType)
-	return err == nil && t == "text/event-stream"
+	return err == nil && t == eventStream
 }
 
 func isJSON(contentType string) bool {

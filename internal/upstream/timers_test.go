@@ -64,6 +64,26 @@ func TestDeadlines(t *testing.T) {
 			timers: func(t config.Timers) config.Timers { t.FirstOutput = 5 * time.Second; return t }},
 		{name: "first output came", script: after(2*time.Second, then(chunk(delta))), types: "o", want: classify.IdleTimeout, at: 302 * time.Second,
 			timers: func(t config.Timers) config.Timers { t.FirstOutput = 5 * time.Second; return t }},
+		{name: "lifecycle events for ever are no progress", script: func(c net.Conn, _ int) {
+			write(c, streamHead+chunk(created))
+			for range 3600 {
+				time.Sleep(1500 * time.Millisecond)
+				if _, err := io.WriteString(c, chunk(working)); err != nil {
+					return
+				}
+			}
+		}, types: "l" + strings.Repeat("l", 14), want: classify.IdleTimeout, at: 21500 * time.Millisecond,
+			timers: func(t config.Timers) config.Timers { t.Idle = 20 * time.Second; return t }},
+		{name: "empty deltas for ever are no progress", script: func(c net.Conn, _ int) {
+			write(c, streamHead+chunk(delta))
+			for range 3600 {
+				time.Sleep(1500 * time.Millisecond)
+				if _, err := io.WriteString(c, chunk("data: {\"type\":\"response.output_text.delta\",\"delta\":\"\"}\n\n")); err != nil {
+					return
+				}
+			}
+		}, types: "o" + strings.Repeat("o", 13), want: classify.IdleTimeout, at: 20 * time.Second,
+			timers: func(t config.Timers) config.Timers { t.Idle = 20 * time.Second; return t }},
 		{name: "no deadline but the total one", script: then(""), timers: none, want: classify.TotalTimeout, at: 30 * time.Minute},
 		{name: "total", script: after(time.Second, func(c net.Conn, _ int) {
 			write(c, streamHead)
@@ -277,6 +297,37 @@ func TestSlowClient(t *testing.T) {
 		expect(t, f, classify.IdleTimeout, true)
 		if took := time.Since(start); took != 1100*time.Second {
 			t.Errorf("took %v, want 2 × 400s of handing on and 300s of silence", took)
+		}
+		p.stop()
+	})
+}
+
+// TestSlowClientWithoutProgress: neither is the time in which nobody reads
+// between events that are no progress, and they do not begin the silence anew.
+func TestSlowClientWithoutProgress(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		cl, p, address := bubble(t, func(c net.Conn, _ int) {
+			write(c, streamHead+chunk(created)+chunk(working))
+			time.Sleep(900 * time.Second)
+			write(c, chunk(working))
+		})
+		s, failed := cl.Open(t.Context(), to(address), newReader(config.ProtocolResponses))
+		if failed != nil {
+			t.Fatal(failed)
+		}
+		defer s.Close()
+		start := time.Now()
+		for range 3 {
+			if _, err := s.Next(); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(400 * time.Second)
+		}
+		_, err := s.Next()
+		f, _ := err.(*upstream.Failed)
+		expect(t, f, classify.IdleTimeout, true)
+		if took := time.Since(start); took != 1500*time.Second {
+			t.Errorf("took %v, want 3 × 400s of handing on and 100s + 200s of silence", took)
 		}
 		p.stop()
 	})

@@ -159,9 +159,12 @@ func (p *paced) Read(b []byte) (int, error) {
 
 // frame takes one text frame in.
 func (c *conn) frame(ctx context.Context, m create) {
-	if f := readFrame(m.body); f != nil {
+	isCreate, refused := readFrame(m.body)
+	if refused != nil {
+		c.refuse(refused)
+	}
+	if !isCreate {
 		m.upload.End()
-		c.refuse(f)
 		return
 	}
 	if f := c.take(ctx, m); f != nil {

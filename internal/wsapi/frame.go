@@ -11,11 +11,14 @@ import (
 const (
 	eventCreate = "response.create"
 	eventCancel = "response.cancel"
+	// eventProcessed is what some clients say once they have read an answer.
+	// There is nothing to do about it, and it is read over.
+	eventProcessed = "response.processed"
 )
 
-// readFrame checks that a text frame is a response.create: nil. Everything else
-// is refused. What a response.create says is read when its turn comes.
-func readFrame(b []byte) *fault.Error {
+// readFrame tells whether a text frame is a response.create, or is refused, or
+// read over: neither. What a response.create says is read when its turn comes.
+func readFrame(b []byte) (create bool, refused *fault.Error) {
 	var typ []byte
 	m := jsonscan.Object(b)
 	for m.Next() {
@@ -25,14 +28,17 @@ func readFrame(b []byte) *fault.Error {
 	}
 	if err := m.Err(); err != nil {
 		if errors.Is(err, jsonscan.ErrNotObject) {
-			return fault.New(fault.InvalidJSON, "A frame must be one JSON object.").WithCause(err)
+			return false, fault.New(fault.InvalidJSON, "A frame must be one JSON object.").WithCause(err)
 		}
-		return body.Unreadable("frame", err)
+		return false, body.Unreadable("frame", err)
 	}
-	if jsonscan.Equal(typ, eventCreate) {
-		return nil
+	switch {
+	case jsonscan.Equal(typ, eventCreate):
+		return true, nil
+	case jsonscan.Equal(typ, eventProcessed):
+		return false, nil
 	}
-	return unsupported(typ)
+	return false, unsupported(typ)
 }
 
 func unsupported(typ []byte) *fault.Error {

@@ -10,13 +10,13 @@ import (
 )
 
 func FuzzReadFrame(f *testing.F) {
-	for _, s := range []string{`{"type":"response.create"}`, `{"type":"response.cancel"}`, `{"type":1}`, `{`, `[]`, ``, `{"type":"response.create","type":"x"}`,
+	for _, s := range []string{`{"type":"response.create"}`, `{"type":"response.cancel"}`, `{"type":1}`, `{`, `[]`, ``, `{"type":"response.create","type":"x"}`, `{"type":"response.processed","response_id":"resp_1"}`,
 		`{"t\u0079pe":"response.creat\u0065","stream_id":{}}`, "{\"type\":\"\xff\"}"} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
 		before := bytes.Clone(b)
-		bad := readFrame(b)
+		create, bad := readFrame(b)
 		if !bytes.Equal(b, before) {
 			t.Fatal("the frame was written to")
 		}
@@ -28,6 +28,8 @@ func FuzzReadFrame(f *testing.F) {
 				t.Fatalf("taken: %q", b)
 			}
 			checkStream(b)
+		case create:
+			t.Fatalf("taken and refused: %q", b)
 		case bad.Status != 400:
 			t.Fatalf("status %d", bad.Status)
 		case bad.Code == fault.InvalidJSON && object && json.Valid(b):
@@ -39,6 +41,30 @@ func FuzzReadFrame(f *testing.F) {
 			t.Fatalf("the refusal is no JSON: %q", fault.Frame(bad))
 		}
 	})
+}
+
+func TestReadFrame(t *testing.T) {
+	for in, want := range map[string]struct {
+		create bool
+		code   string
+	}{
+		`{"type":"response.create"}`:                                  {true, ""},
+		`{"type":"response.processed"}`:                               {false, ""},
+		`{"type":"response.processed","response_id":"resp_1","x":[]}`: {false, ""},
+		`{"type":"response.cancel"}`:                                  {false, fault.UnsupportedEvent},
+		`{"type":"response.processed2"}`:                              {false, fault.UnsupportedEvent},
+		`{"type":["response.processed"]}`:                             {false, fault.UnsupportedEvent},
+		`{"type":"response.processed"`:                                {false, fault.InvalidJSON},
+	} {
+		create, refused := readFrame([]byte(in))
+		code := ""
+		if refused != nil {
+			code = refused.Code
+		}
+		if create != want.create || code != want.code {
+			t.Errorf("%s: create %v, refused %q", in, create, code)
+		}
+	}
 }
 
 func FuzzComplete(f *testing.F) {

@@ -77,6 +77,10 @@ var rules = []string{
 	"hold: heartbeats start no clock", "hold: heartbeats keep their place", "hold: keep-alive after commitment", "hold: its length is measured",
 	"hold: first_output wins a tie", "hold: atomic delivery",
 
+	"stream: openings of what is still empty are held", "stream: records without data reach no client", "stream: wrapped comments are dropped",
+	"stream: no blank line behind an id ends no event", "stream: a last record without its blank line counts", "stream: what says nothing new is silent",
+	"stream: its first bytes tell it", "stream: response.processed is read over", "stream: a whole answer is on record before it is shown",
+
 	"closed → open", "closed: the window", "closed: a success ends the row", "closed: one customer's share", "open: no traffic",
 	"open → half-open", "half-open → open", "half-open → closed", "half-open: one probe at a time", "half-open: a hanging probe is given up",
 	"half-open: an aborted probe decides nothing", "results of an older generation are ignored", "success is counted at the end",

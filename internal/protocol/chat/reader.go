@@ -1,7 +1,6 @@
 package chat
 
 import (
-	"bytes"
 	"math/bits"
 
 	"rubicon/internal/classify"
@@ -12,10 +11,6 @@ import (
 
 // done is the record that ends a stream; it is the only one that is not JSON.
 const done = "[DONE]"
-
-// jsonSpace is what JSON takes for white space, and nothing else: trimming more
-// would let through what no client can parse.
-const jsonSpace = " \t\r\n"
 
 // maxChoices is how many choices are told apart; the API itself stops at 128.
 const maxChoices = 256
@@ -64,15 +59,9 @@ func (r *reader) Tail() []byte {
 
 // Read classifies one record. It changes nothing if the record is refused.
 func (r *reader) Read(f sse.Frame) (protocol.Event, error) {
-	ev := protocol.Event{Class: protocol.Heartbeat, Raw: f.Raw}
-	if !f.HasData {
-		return ev, nil
-	}
-	ev.Data = f.Data
-	data := bytes.Trim(f.Data, jsonSpace)
+	ev, data := protocol.Record(f)
 	switch {
-	case len(data) == 0:
-		ev.Hidden = true // no data is no event, and no client could parse it
+	case data == nil:
 		return ev, nil
 	case string(data) == done:
 		r.sentinel(&ev)
@@ -130,6 +119,7 @@ func (r *reader) take(c *chunk, ev *protocol.Event, name []byte) {
 	if ev.Class == protocol.Heartbeat {
 		return
 	}
+	ev.Kind = l.kind(c)
 	ev.Hidden = r.strip && usage != nil && c.empty() && ev.Class != protocol.Failure
 	r.seen.Events++
 	if ev.Class == protocol.Output {
@@ -157,6 +147,17 @@ func (r *reader) class(c *chunk, l *look, usage bool, name []byte) protocol.Clas
 		return protocol.Output
 	}
 	return protocol.Heartbeat
+}
+
+// kind tells apart what of a stream may be lifecycle.
+func (l *look) kind(c *chunk) string {
+	switch {
+	case l.finish:
+		return "finish"
+	case c.empty():
+		return "no choices"
+	}
+	return "delta"
 }
 
 func (r *reader) usage(raw []byte, class protocol.Class) {

@@ -171,8 +171,9 @@ func TestRecordsWithoutJSON(t *testing.T) {
 		err    error
 		hidden bool
 	}{
-		{"comment", sse.Frame{Raw: []byte(": PROCESSING\n\n")}, nil, false},
-		{"name without data", sse.Frame{Raw: []byte("event: x\n\n"), Name: []byte("x")}, nil, false},
+		{"comment", sse.Frame{Raw: []byte(": PROCESSING\n\n"), Comment: true}, nil, false},
+		{"wrapped comment", record(": PROCESSING"), nil, true},
+		{"name without data", sse.Frame{Raw: []byte("event: x\n\n"), Name: []byte("x")}, nil, true},
 		{"empty data", sse.Frame{Raw: []byte("data:\n\n"), HasData: true}, nil, true},
 		{"HTML", record("<html>"), protocol.ErrNotProtocol, false},
 		{"cut JSON", record(`{"choices":[`), protocol.ErrNotProtocol, false},

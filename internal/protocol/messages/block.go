@@ -113,6 +113,17 @@ func (r *reader) delta(raw []byte) {
 	}
 }
 
+// vain tells whether a delta has nothing in it but its type.
+func vain(raw []byte) bool {
+	m := jsonscan.Object(raw)
+	for m.Next() {
+		if string(m.Key()) != "type" && !jsonscan.Empty(m.Value()) {
+			return false
+		}
+	}
+	return raw != nil
+}
+
 // seal hashes a thinking block's signature, which may come in pieces. It counts
 // once its block has ended: half a signature is none.
 type seal struct {

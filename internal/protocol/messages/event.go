@@ -49,7 +49,7 @@ func (e *event) split(data []byte) error {
 // read, so that reading it allocates nothing.
 var known = [...]string{
 	"content_block_delta", "content_block_start", "content_block_stop", "ping",
-	"message_start", "message_delta", "message_stop", "error",
+	"message_start", "message_delta", "message_stop", "error", "vertex_event",
 }
 
 // name is the event's type: of the JSON, else the event's name.

@@ -1,17 +1,11 @@
 package messages
 
 import (
-	"bytes"
-
 	"rubicon/internal/classify"
 	"rubicon/internal/jsonscan"
 	"rubicon/internal/protocol"
 	"rubicon/internal/sse"
 )
-
-// jsonSpace is what JSON takes for white space, and nothing else: trimming more
-// would let through what no client can parse.
-const jsonSpace = " \t\r\n"
 
 // reader reads one stream.
 type reader struct {
@@ -43,14 +37,8 @@ func (r *reader) Tail() []byte { return nil }
 
 // Read classifies one record. It changes nothing if the record is refused.
 func (r *reader) Read(f sse.Frame) (protocol.Event, error) {
-	ev := protocol.Event{Class: protocol.Heartbeat, Raw: f.Raw}
-	if !f.HasData {
-		return ev, nil
-	}
-	ev.Data = f.Data
-	data := bytes.Trim(f.Data, jsonSpace)
-	if len(data) == 0 {
-		ev.Hidden = true // no data is no event, and no client could parse it
+	ev, data := protocol.Record(f)
+	if data == nil {
 		return ev, nil
 	}
 	var e event
@@ -64,6 +52,7 @@ func (r *reader) Read(f sse.Frame) (protocol.Event, error) {
 	}
 	ev.Type = e.name(f.Name)
 	ev.Class = r.take(&e, ev.Type)
+	ev.Vain = ev.Type == "content_block_delta" && vain(e.delta)
 	switch ev.Class {
 	case protocol.Heartbeat:
 		return ev, nil
@@ -92,6 +81,8 @@ func (r *reader) take(e *event, typ string) protocol.Class {
 		return protocol.Output
 	case "message_start":
 		r.messageStart(e.message)
+		return protocol.Lifecycle
+	case "vertex_event":
 		return protocol.Lifecycle
 	case "message_stop":
 		return protocol.Terminal

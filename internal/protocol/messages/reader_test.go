@@ -142,8 +142,9 @@ func TestRecordsWithoutJSON(t *testing.T) {
 		err    error
 		hidden bool
 	}{
-		{"comment", sse.Frame{Raw: []byte(": x\n\n")}, nil, false},
-		{"name without data", sse.Frame{Raw: []byte("event: message_stop\n\n"), Name: []byte("message_stop")}, nil, false},
+		{"comment", sse.Frame{Raw: []byte(": x\n\n"), Comment: true}, nil, false},
+		{"wrapped comment", record("", ": x"), nil, true},
+		{"name without data", sse.Frame{Raw: []byte("event: message_stop\n\n"), Name: []byte("message_stop")}, nil, true},
 		{"empty data", sse.Frame{Raw: []byte("event: message_stop\ndata: \n\n"), Name: []byte("message_stop"), HasData: true}, nil, true},
 		{"[DONE]", record("", "[DONE]"), protocol.ErrNotProtocol, false},
 		{"HTML", record("message_stop", "<html>"), protocol.ErrNotProtocol, false},

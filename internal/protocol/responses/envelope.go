@@ -11,7 +11,7 @@ import (
 // envelope is the members of an event that are read, raw. What is absent or
 // null is nil; of repeated members the last counts, as it does for clients.
 type envelope struct {
-	typ, sequence, index, delta, item, response, failure, usage []byte
+	typ, sequence, index, delta, item, part, response, failure, usage []byte
 }
 
 // read checks data as a whole and takes out the members, in one pass. object is
@@ -44,6 +44,8 @@ func (e *envelope) member(key []byte) *[]byte {
 		return &e.delta
 	case "item":
 		return &e.item
+	case "part":
+		return &e.part
 	case "response":
 		return &e.response
 	case "error":

@@ -10,9 +10,11 @@ import (
 type reads uint8
 
 const (
-	nothing reads = iota
-	text          // "delta" is text, reasoning, a refusal or tool arguments
-	done          // "item" is an output item in its final form
+	nothing  reads = iota
+	text           // "delta" is text, reasoning, a refusal or tool arguments
+	done           // "item" is an output item in its final form
+	openItem       // "item" is an output item that begins: lifecycle while it is empty
+	openPart       // "part" is a part of one that begins: the same
 )
 
 // kind is one type of event. name is the one string that all its events share.
@@ -34,6 +36,7 @@ var kinds = [...]kind{
 	{"response.created", protocol.Lifecycle, nothing},
 	{"response.queued", protocol.Lifecycle, nothing},
 	{"response.in_progress", protocol.Lifecycle, nothing},
+	{"response.metadata", protocol.Lifecycle, nothing},
 
 	{"keepalive", protocol.Heartbeat, nothing},
 	{"ping", protocol.Heartbeat, nothing},
@@ -58,7 +61,7 @@ var kinds = [...]kind{
 	{"response.output_audio.delta", protocol.Output, nothing},              // base64
 	{"response.shell_call_output_content.delta", protocol.Output, nothing}, // what a tool said, not the model
 
-	{"response.output_item.added", protocol.Output, nothing},
+	{"response.output_item.added", protocol.Output, openItem},
 	{"response.output_item.done", protocol.Output, done},
 
 	{"response.output_text.done", protocol.Output, nothing},
@@ -66,9 +69,9 @@ var kinds = [...]kind{
 	{"response.refusal.done", protocol.Output, nothing},
 	{"response.reasoning_text.done", protocol.Output, nothing},
 	{"response.reasoning_summary_text.done", protocol.Output, nothing},
-	{"response.reasoning_summary_part.added", protocol.Output, nothing},
+	{"response.reasoning_summary_part.added", protocol.Output, openPart},
 	{"response.reasoning_summary_part.done", protocol.Output, nothing},
-	{"response.content_part.added", protocol.Output, nothing},
+	{"response.content_part.added", protocol.Output, openPart},
 	{"response.content_part.done", protocol.Output, nothing},
 	{"response.function_call_arguments.done", protocol.Output, nothing},
 	{"response.custom_tool_call_input.done", protocol.Output, nothing},

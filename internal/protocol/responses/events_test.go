@@ -111,25 +111,6 @@ func TestEvents(t *testing.T) {
 	}
 }
 
-func TestDataless(t *testing.T) {
-	for _, c := range []struct {
-		raw    string
-		hidden bool
-	}{
-		{": keepalive\n\n", false},
-		{":\n: two\n\n", false},
-		{"event: response.completed\n\n", true},
-		{": x\nid: 7\n\n", true},
-		{"retry: 10\n\n", true},
-	} {
-		r := NewReader(protocol.ReaderOptions{})
-		ev, err := r.Read(sse.Frame{Raw: []byte(c.raw)})
-		if err != nil || ev.Class != protocol.Heartbeat || ev.Hidden != c.hidden || ev.Data != nil || r.Stage() != protocol.Open {
-			t.Errorf("%q: %+v, %v", c.raw, ev, err)
-		}
-	}
-}
-
 // TestSettling: after an error event only response.failed is of interest.
 func TestSettling(t *testing.T) {
 	const failure = `{"type":"error","code":"server_error","sequence_number":4}`

@@ -14,7 +14,7 @@ func TestLocalIsACompleteAnswer(t *testing.T) {
 		Request: []byte(`{"type":"response.create","model":"m/x","store":true,"reasoning":{"effort":"low"},"instructions":"` + strings.Repeat("x", keepLimit) + `","tools":[{"type":"function","name":"f"}],"output":[1],"previous_response_id":null}`)}
 	r := NewReader(protocol.ReaderOptions{})
 	for i, data := range [][]byte{l.Created(), l.Completed()} {
-		if _, err := r.Read(sse.Frame{Data: data, Raw: sse.AppendEvent(nil, "", data)}); err != nil {
+		if _, err := r.Read(sse.Frame{Data: data, HasData: true, Raw: sse.AppendEvent(nil, "", data)}); err != nil {
 			t.Fatalf("event %d is not of the protocol: %v", i, err)
 		}
 		var ev struct {

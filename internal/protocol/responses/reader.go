@@ -1,8 +1,6 @@
 package responses
 
 import (
-	"bytes"
-
 	"rubicon/internal/jsonscan"
 	"rubicon/internal/protocol"
 	"rubicon/internal/sse"
@@ -35,15 +33,10 @@ func (r *reader) Tail() []byte { return nil }
 
 // Read takes in one record.
 func (r *reader) Read(f sse.Frame) (protocol.Event, error) {
-	ev := protocol.Event{Class: protocol.Heartbeat, Raw: f.Raw}
-	data := bytes.TrimSpace(f.Data)
-	if len(data) == 0 {
-		// A record without data is no event; some clients fail on one that is
-		// more than a comment.
-		ev.Hidden = r.stage == protocol.Closed || !comment(f.Raw)
+	ev, data := protocol.Record(f)
+	if data == nil {
 		return ev, nil
 	}
-	ev.Data = f.Data
 	var e envelope
 	object, err := e.read(data)
 	k := kind{class: protocol.Heartbeat}
@@ -69,7 +62,11 @@ func (r *reader) Read(f sse.Frame) (protocol.Event, error) {
 	if n, ok := jsonscan.Int(e.sequence); ok && n >= 0 && n < maxSequence {
 		r.seen.Sequence = n
 	}
+	if e.opens(k) {
+		k.class = protocol.Lifecycle
+	}
 	ev.Class = k.class
+	ev.Vain = k.reads == text && e.delta != nil && jsonscan.Empty(e.delta)
 	r.take(k, &e, data)
 	return ev, nil
 }
@@ -84,17 +81,6 @@ func (r *reader) settled() {
 // awaits tells whether an event of a decided stream is still of interest.
 func (r *reader) awaits(k kind) bool {
 	return r.stage == protocol.Settling && (k.class == protocol.Heartbeat || k.name == typeFailed)
-}
-
-// comment tells whether all lines of a record are comments.
-func comment(raw []byte) bool {
-	for len(raw) > 0 && raw[0] != '\n' {
-		if raw[0] != ':' {
-			return false
-		}
-		_, raw, _ = bytes.Cut(raw, []byte{'\n'})
-	}
-	return true
 }
 
 // kind finds what an event is: by its JSON type, else by the record's name.
@@ -146,6 +132,10 @@ func (r *reader) take(k kind, e *envelope, data []byte) {
 		r.output(k, e)
 	case protocol.Lifecycle:
 		r.opened(e.response)
+		if e.item != nil {
+			it := readItem(e.item)
+			it.remember(&r.seen)
+		}
 	case protocol.Terminal:
 		r.stage = protocol.Closed
 		r.seen.Incomplete = k.name == "response.incomplete"

@@ -79,11 +79,11 @@ var streams = map[string]struct {
 }{
 	"text": {protocol.Seen{
 		Events: 12, Tier: "default", Usage: price.Usage{Input: 12, Output: 7}, Reported: true, Executed: true,
-		OutputEvents: 9, TextBytes: 7 + 2 + 6 + 4, Sequence: 11, State: ids("response", "resp_t1", "item", "msg_1"),
+		OutputEvents: 7, TextBytes: 7 + 2 + 6 + 4, Sequence: 11, State: ids("response", "resp_t1", "item", "msg_1"),
 	}, protocol.Closed},
 	"reasoning": {protocol.Seen{
 		Events: 16, Tier: "priority", Usage: price.Usage{Input: 40, CachedInput: 40, CacheWrite: 20, Output: 64}, Reported: true, Executed: true,
-		OutputEvents: 13, TextBytes: 14 + 4, Sequence: 15,
+		OutputEvents: 10, TextBytes: 14 + 4, Sequence: 15,
 		State: ids("response", "resp_t1", "item", "rs_1", "sealed", protocol.Seal("opening-seal"), "sealed", protocol.Seal("closing-seal"), "item", "msg_1"),
 	}, protocol.Closed},
 	"function_call": {protocol.Seen{
@@ -92,7 +92,7 @@ var streams = map[string]struct {
 	}, protocol.Closed},
 	"web_search": {protocol.Seen{
 		Events: 14, Tier: "auto", Usage: price.Usage{Input: 300, Output: 20}, Reported: true, Executed: true,
-		OutputEvents: 11, TextBytes: 9, Sequence: 13, Hosted: map[string]int64{"web_search": 1},
+		OutputEvents: 9, TextBytes: 9, Sequence: 13, Hosted: map[string]int64{"web_search": 1},
 		State: ids("response", "resp_t1", "item", "ws_1", "item", "msg_1"),
 	}, protocol.Closed},
 	"code_interpreter": {protocol.Seen{
@@ -111,7 +111,7 @@ var streams = map[string]struct {
 	}, protocol.Closed},
 	"incomplete": {protocol.Seen{
 		Events: 9, Tier: "auto", Usage: price.Usage{Input: 5, Output: 16}, Reported: true, Executed: true, Incomplete: true,
-		OutputEvents: 6, TextBytes: 9, Sequence: 8, State: ids("response", "resp_t1", "item", "msg_1"),
+		OutputEvents: 4, TextBytes: 9, Sequence: 8, State: ids("response", "resp_t1", "item", "msg_1"),
 	}, protocol.Closed},
 	"error_flat": {protocol.Seen{
 		Events: 4, Tier: "auto", Sequence: 3, State: ids("response", "resp_t1"),
@@ -131,7 +131,7 @@ var streams = map[string]struct {
 	}, protocol.Closed},
 	"unnamed": {protocol.Seen{
 		Events: 10, Tier: "auto", Usage: price.Usage{Input: 4, Output: 1}, Reported: true, Executed: true,
-		OutputEvents: 6, TextBytes: 2, Sequence: 9, State: ids("response", "resp_t1", "item", "msg_1"),
+		OutputEvents: 4, TextBytes: 2, Sequence: 9, State: ids("response", "resp_t1", "item", "msg_1"),
 	}, protocol.Closed},
 	"terminal_only": {protocol.Seen{
 		Events: 2, Tier: "auto", Usage: price.Usage{Input: 4, Output: 3}, Reported: true, Executed: true,
