@@ -100,10 +100,12 @@ type Seen struct {
 	Result   bool        // a failure's own payload holds output
 
 	OutputEvents int64 // events of class Output
+	Content      bool  // the output so far holds a byte of content (text, reasoning, refusal, argument, image, audio) or a finished item: what a customer pays for
 	TextBytes    int64 // UTF-8 bytes of text, reasoning, refusals and tool arguments in the output so far
 	Sequence     int64 // last sequence_number, -1 if none (Responses)
 
 	Hosted map[string]int64 // hosted tool calls by name, nil until the first
+	Ran    bool             // a tool ran at the provider, billed or not: what it found is input too
 	State  []StateID        // ids and sealed items that the answer carried
 	Failed *FailureInfo     // set once a failure event was read
 }

@@ -9,6 +9,8 @@ import (
 type look struct {
 	seen    *protocol.Seen // where ids, sealed fields and hosted calls go
 	output  bool
+	content bool // something beside text that a customer pays for
+	called  bool // a tool is called, be it without an argument so far
 	finish  bool
 	whole   bool // every choice holds a message or text, as in a whole answer
 	failed  bool

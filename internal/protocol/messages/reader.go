@@ -17,8 +17,9 @@ const jsonSpace = " \t\r\n"
 type reader struct {
 	seen   protocol.Seen
 	tokens counts
-	hosted hosted
+	calls  protocol.Calls
 	seal   seal
+	item   bool // the open block is something even without text
 	closed bool
 }
 
@@ -86,7 +87,7 @@ func (r *reader) take(e *event, typ string) protocol.Class {
 	case "content_block_start":
 		return r.blockStart(e.block)
 	case "content_block_stop":
-		r.seal.close(&r.seen)
+		r.blockStop()
 		return protocol.Output
 	case "message_start":
 		r.messageStart(e.message)
@@ -120,7 +121,7 @@ func (r *reader) usage(raw []byte) {
 	r.seen.Executed = true
 	r.tokens.read(raw)
 	r.tokens.report(&r.seen)
-	r.hosted.reported(raw, &r.seen)
+	r.callsTold(raw)
 	tier(raw, &r.seen)
 }
 
