@@ -19,10 +19,11 @@ const progressEvery = time.Second
 
 // Live is one running request's progress. The turn adds; the board reads.
 type Live struct {
-	id     string
-	Events atomic.Int64 // output events handed over
-	Bytes  atomic.Int64 // UTF-8 bytes of text in them
-	route  atomic.Pointer[LiveRoute]
+	id      string
+	Events  atomic.Int64 // output events handed over
+	Bytes   atomic.Int64 // UTF-8 bytes of text in them
+	Content atomic.Bool  // there was content in them: the customer pays
+	route   atomic.Pointer[LiveRoute]
 
 	noted reading // only the board's Run touches it
 }
@@ -36,6 +37,7 @@ type LiveRoute struct {
 	UpstreamModel string            `json:"upstream_model"`
 	BytesPerToken float64           `json:"bytes_per_token,omitempty"` // as learned when it was dispatched
 	Lost          []journal.Attempt `json:"lost,omitempty"`
+	Content       bool              `json:"content,omitempty"` // of what was handed over; the board fills it in
 }
 
 // Route notes the attempt that was dispatched.
@@ -113,6 +115,7 @@ func (b *Books) note(ctx context.Context) {
 // reading is a request's progress at one moment.
 type reading struct {
 	events, bytes int64
+	content       bool
 	route         *LiveRoute
 }
 
@@ -126,7 +129,9 @@ func (r reading) note() string {
 	if r.route == nil {
 		return ""
 	}
-	raw, err := json.Marshal(r.route)
+	route := *r.route
+	route.Content = r.content
+	raw, err := json.Marshal(route)
 	if err != nil {
 		return "" // strings and a number always encode
 	}
@@ -138,7 +143,7 @@ func (b *Books) changed() []progress {
 	defer b.board.mu.Unlock()
 	var out []progress
 	for l := range b.board.live {
-		now := reading{l.Events.Load(), l.Bytes.Load(), l.route.Load()}
+		now := reading{l.Events.Load(), l.Bytes.Load(), l.Content.Load(), l.route.Load()}
 		if now != l.noted {
 			out = append(out, progress{l, now})
 		}

@@ -134,6 +134,11 @@ func (w wreck) close(now time.Time, log *slog.Logger) Closing {
 
 func (w wreck) delivered() bool { return w.Progress.OutputEvents > 0 }
 
+// paysFor tells whether content was among the output that was handed over.
+func (w wreck) paysFor(route LiveRoute) bool {
+	return w.delivered() && (route.Content || w.Progress.DeliveredBytes > 0)
+}
+
 // billing is the request as Settle wants it. An attempt that was dispatched
 // may have executed.
 func (w wreck) billing() Case {
@@ -143,10 +148,10 @@ func (w wreck) billing() Case {
 		InputEstimate: billing.InputEstimate, BytesPerToken: billing.BytesPerToken, Free: billing.Free || !w.held}
 	list, priced := w.prices(w.Record.PriceVersion)
 	c.Price = list
-	if priced && w.delivered() {
+	route, dispatched := w.route()
+	if priced && w.paysFor(route) {
 		c.Ended = OutputThenCut
 	}
-	route, dispatched := w.route()
 	if route.BytesPerToken > 0 {
 		c.BytesPerToken = route.BytesPerToken
 	}

@@ -201,6 +201,9 @@ type Protocol struct {
 	// NoOutput: an answer holds no output tokens, so that the hold has no
 	// output bound (embeddings).
 	NoOutput bool
+	// NamesMaximum: every request has to name a maximum of output tokens, so that
+	// it says little about how much is expected (Messages).
+	NamesMaximum bool
 	// HoldsShown: events held before a failure are shown with it (Responses);
 	// otherwise an uncommitted failure is a status and JSON (Chat, Messages).
 	HoldsShown bool

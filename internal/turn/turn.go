@@ -141,6 +141,7 @@ type turn struct {
 	stored   bool
 	storeOff bool // the gateway turned "store" off
 	estimate int64
+	bounds   meter.Bounds // of what is believed that it used
 	grant    *limit.Grant
 	bill     meter.Billing
 	opened   bool // the hold and the record exist

@@ -111,6 +111,7 @@ func (l *look) choice(raw []byte) {
 			}
 		case "logprobs": // they spell the tokens out
 			l.output = l.output || !hollow(v, maxNesting)
+			l.content = l.content || holds(v, maxNesting)
 		default:
 			l.output = l.output || !jsonscan.Empty(v) && !listed(choiceFacts[:], key)
 		}

@@ -137,7 +137,7 @@ func (r *reader) take(c *chunk, ev *protocol.Event, name []byte) {
 func (r *reader) content(l *look) {
 	r.seen.Wrote(l.text)
 	r.called = r.called || l.called
-	r.seen.Content = r.seen.Content || l.content || r.called && l.finish
+	r.seen.Content = r.seen.Content || l.content || r.called && l.finish && !l.failed
 }
 
 // class is contract, section 2. A finish chunk with an empty delta is held

@@ -10,7 +10,7 @@ import (
 // answer gathers what a stream or a whole answer tells.
 type answer struct {
 	seen  protocol.Seen
-	usage []byte          // the reported usage as it came
+	usage []byte // the reported usage as it came
 	calls protocol.Calls
 	made  map[string]bool // hosted calls that were counted
 }

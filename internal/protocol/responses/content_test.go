@@ -9,7 +9,9 @@ import (
 
 // TestContent: what a customer pays for when nothing follows.
 func TestContent(t *testing.T) {
-	item := func(typ, item string) string { return `{"type":"response.output_item.` + typ + `","item":` + item + `}` }
+	item := func(typ, item string) string {
+		return `{"type":"response.output_item.` + typ + `","item":` + item + `}`
+	}
 	for _, c := range []struct {
 		name, event string
 		want        bool
