@@ -72,6 +72,8 @@ type Bill struct {
 	Lines   []journal.Line
 	Usage   journal.Usage
 	Costs   []ledger.CostArgs
+	// Anomalies are the attempts whose reported usage cannot be, in order.
+	Anomalies []Anomaly
 }
 
 // CostOf is what the bill books for an attempt upstream.
@@ -110,6 +112,9 @@ func Settle(c Case) (Bill, error) {
 // delivered charges the attempt that the client got.
 func (b *Bill) delivered(c Case, a Attempt) error {
 	u, source, flags := usageOf(c, a)
+	if slices.Contains(flags, price.FlagAnomaly) {
+		b.doubt(a)
+	}
 	quote, err := c.Price.Charge(u)
 	if err != nil {
 		return err
@@ -147,7 +152,9 @@ func (b *Bill) capAt(held money.Nano) {
 func (b *Bill) lost(c Case, a Attempt) error {
 	u, anomaly := price.Usage{}, true
 	if a.Seen != nil && a.Seen.Reported {
-		u, anomaly = reported(c, a.Seen)
+		if u, anomaly = reported(c, a.Seen); anomaly {
+			b.doubt(a)
+		}
 	}
 	switch {
 	case !anomaly:
@@ -190,26 +197,6 @@ func usageOf(c Case, a Attempt) (u price.Usage, source string, flags []string) {
 	u = Estimate(c, seen)
 	u.Tools, u.Tier = believable(seen.Hosted), seen.Tier
 	return u, SourceEstimated, flags
-}
-
-// reported is the usage as the answer told it, hosted calls and tier included.
-// anomaly tells that it must not be charged.
-func reported(c Case, seen *protocol.Seen) (u price.Usage, anomaly bool) {
-	u = seen.Usage
-	u.Tools, u.Tier = seen.Hosted, seen.Tier
-	u, anomaly = price.Normalize(u)
-	return u, anomaly || !c.Bounds.plausible(u, seen)
-}
-
-// believable leaves out the counts that made a usage an anomaly.
-func believable(calls map[string]int64) map[string]int64 {
-	out := map[string]int64{}
-	for name, n := range calls {
-		if _, anomaly := price.Normalize(price.Usage{Tools: map[string]int64{name: n}}); !anomaly {
-			out[name] = n
-		}
-	}
-	return out
 }
 
 // Estimate is the usage of an answer that did not report it, or not one that can

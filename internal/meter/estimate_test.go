@@ -56,3 +56,24 @@ func TestLearner(t *testing.T) {
 		t.Error("models are not kept apart")
 	}
 }
+
+func TestMeanOutput(t *testing.T) {
+	l := meter.NewLearner()
+	if n := l.MeanOutput("m"); n != 256 {
+		t.Errorf("of a new model %d are assumed", n)
+	}
+	for n, want := range []int64{178, 152, 139} { // the mean, with the 256 of the beginning, rounded up
+		if l.LearnOutput("m", 100, 1); l.MeanOutput("m") != want {
+			t.Errorf("after %d answers of 100 tokens: %d, want %d", n+1, l.MeanOutput("m"), want)
+		}
+	}
+	for range 200 {
+		l.LearnOutput("m", 3000, 3) // a thousand a choice
+	}
+	if n := l.MeanOutput("m"); n < 990 || n > 1000 {
+		t.Errorf("after many answers of 1000 tokens: %d", n)
+	}
+	if l.MeanOutput("other") != 256 {
+		t.Error("models are not kept apart")
+	}
+}

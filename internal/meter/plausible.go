@@ -1,6 +1,8 @@
 package meter
 
 import (
+	"fmt"
+
 	"rubicon/internal/price"
 	"rubicon/internal/protocol"
 )
@@ -45,4 +47,47 @@ func (b Bounds) output(seen *protocol.Seen) int64 {
 		return 2*b.Maximum + outputMargin
 	}
 	return seen.TextBytes + outputMargin
+}
+
+// reported is the usage as the answer told it, hosted calls and tier included.
+// anomaly tells that it must not be charged.
+func reported(c Case, seen *protocol.Seen) (u price.Usage, anomaly bool) {
+	u = seen.Usage
+	u.Tools, u.Tier = seen.Hosted, seen.Tier
+	u, anomaly = price.Normalize(u)
+	return u, anomaly || !c.Bounds.plausible(u, seen)
+}
+
+// believable leaves out the counts that made a usage an anomaly.
+func believable(calls map[string]int64) map[string]int64 {
+	out := map[string]int64{}
+	for name, n := range calls {
+		if _, anomaly := price.Normalize(price.Usage{Tools: map[string]int64{name: n}}); !anomaly {
+			out[name] = n
+		}
+	}
+	return out
+}
+
+// Anomaly is an attempt whose reported usage cannot be.
+type Anomaly struct {
+	Attempt  int
+	Channel  string
+	Reported price.Usage
+}
+
+func (b *Bill) doubt(a Attempt) {
+	u := a.Seen.Usage
+	u.Tools = a.Seen.Hosted
+	b.Anomalies = append(b.Anomalies, Anomaly{a.N, a.Channel, u})
+}
+
+// String says what was reported. A number that was none is shown as -1.
+func (n Anomaly) String() string {
+	u := n.Reported
+	text := fmt.Sprintf("%d input and %d output tokens", max(u.Input+u.CachedInput+u.CacheWrite, -1), max(u.Output, -1))
+	if len(u.Tools) > 0 {
+		text += fmt.Sprintf(" with hosted calls %v", u.Tools)
+	}
+	return "attempt " + fmt.Sprint(n.Attempt) + ": upstream reported " + text + ", which cannot be; an estimate counts instead"
 }

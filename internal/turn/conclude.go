@@ -168,6 +168,7 @@ func (t *turn) settle(a *attempt, handed replay.Handed) {
 		bill = meter.Bill{Usage: t.rec.Usage}
 	}
 	t.learn(a, bill)
+	t.doubt(bill)
 	t.write(bill, a, handed)
 }
 
@@ -177,6 +178,16 @@ func (t *turn) learn(a *attempt, bill meter.Bill) {
 		t.Learner.Learn(a.route.Candidate.UpstreamModel, a.seen.TextBytes, bill.Usage.Output)
 		if !t.req.Protocol.NoOutput {
 			t.Learner.LearnOutput(t.model.Name, bill.Usage.Output, t.req.Parsed.Choices)
+		}
+	}
+}
+
+// doubt puts on record, and tells operators, what was reported and cannot be.
+func (t *turn) doubt(bill meter.Bill) {
+	for _, n := range bill.Anomalies {
+		t.rec.Notes = append(t.rec.Notes, n.String())
+		if t.Doubted != nil {
+			t.Doubted(n.Channel, t.attempts[n.Attempt-1].route.Candidate.UpstreamModel, t.req.ID+", "+n.String())
 		}
 	}
 }
