@@ -82,12 +82,20 @@ func (b *Bill) doubt(a Attempt) {
 	b.Anomalies = append(b.Anomalies, Anomaly{a.N, a.Channel, u})
 }
 
-// String says what was reported. A number that was none is shown as -1.
+// String says what was reported.
 func (n Anomaly) String() string {
 	u := n.Reported
-	text := fmt.Sprintf("%d input and %d output tokens", max(u.Input+u.CachedInput+u.CacheWrite, -1), max(u.Output, -1))
+	text := fmt.Sprintf("%d input and %d output tokens", shown(u.Input+u.CachedInput+u.CacheWrite), shown(u.Output))
 	if len(u.Tools) > 0 {
 		text += fmt.Sprintf(" with hosted calls %v", u.Tools)
 	}
 	return "attempt " + fmt.Sprint(n.Attempt) + ": upstream reported " + text + ", which cannot be; an estimate counts instead"
+}
+
+// shown is a number, or -1 for what stands for one that is none.
+func shown(n int64) int64 {
+	if n < -1<<32 {
+		return -1
+	}
+	return n
 }
