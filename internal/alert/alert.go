@@ -36,6 +36,7 @@ const (
 	BreakerOpened      Kind = "breaker_opened"
 	BreakerClosed      Kind = "breaker_closed"
 	ChannelUnfit       Kind = "channel_unfit"
+	UsageAnomaly       Kind = "usage_anomaly" // spelled as package price's flag
 	LedgerDifference   Kind = "ledger_difference"
 	LedgerAgrees       Kind = "ledger_agrees"
 	SettlementBacklog  Kind = "settlement_backlog"

@@ -12,8 +12,12 @@ type kind struct {
 	say   func(Event) string
 }
 
-// unfitLasts: every request may find a channel unfit; once an hour is enough.
-const unfitLasts = time.Hour
+// Every request may find a channel unfit, or a usage that cannot be; once an
+// hour is enough.
+const (
+	unfitLasts   = time.Hour
+	anomalyLasts = time.Hour
+)
 
 // kinds is every kind of alert. It is never written to.
 var kinds = map[Kind]kind{
@@ -29,6 +33,9 @@ var kinds = map[Kind]kind{
 	BreakerClosed:     {ends: BreakerOpened, say: func(e Event) string { return channel(e) + " answers again: its breaker is closed" + because(e) }},
 	ChannelUnfit: {lasts: unfitLasts, say: func(e Event) string {
 		return channel(e) + " does not serve what the configuration says it does" + because(e)
+	}},
+	UsageAnomaly: {lasts: anomalyLasts, say: func(e Event) string {
+		return channel(e) + " reports a usage that cannot be, and an estimate is charged" + because(e)
 	}},
 	LedgerDifference:   {say: func(e Event) string { return "The ledger does not add up" + because(e) }},
 	LedgerAgrees:       {ends: LedgerDifference, say: func(e Event) string { return "The ledger adds up again" + because(e) }},

@@ -172,7 +172,7 @@ func (a *App) open(ctx context.Context) (err error) {
 	a.memory.Set(cfg.Limits.Memory)
 	a.uploads = pressure.NewUploads(a.memory.Limit)
 	a.engine = &turn.Engine{Overloaded: a.memory.Over, Config: a.Config, Health: a.health, Upstream: a.upstream, Books: a.books, States: a.states,
-		Learner: meter.NewLearner(), Limits: limit.New(limit.Options{Nodes: a.node.Count}), Choose: a.opts.Choose, Random: a.opts.Random, Observe: a.metrics, Log: a.log, Node: a.node.ID}
+		Learner: meter.NewLearner(), Limits: limit.New(limit.Options{Nodes: a.node.Count}), Choose: a.opts.Choose, Random: a.opts.Random, Observe: a.metrics, Doubted: a.doubted, Log: a.log, Node: a.node.ID}
 	return a.listen()
 }
 

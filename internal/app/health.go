@@ -73,6 +73,12 @@ func (a *App) heard(e health.Event) {
 	}
 }
 
+// doubted tells operators of a usage that cannot be. Raising an alert waits for
+// nothing.
+func (a *App) doubted(channel, upstreamModel, what string) {
+	a.alerts.Raise(alert.Event{Kind: alert.UsageAnomaly, Channel: channel, Model: upstreamModel, Reason: what})
+}
+
 // stillHolds tells whether an alert that fires is true of the routes as they
 // stand: a restart or a new configuration may have ended it unseen.
 func (a *App) stillHolds(x alert.Alert) bool {

@@ -124,7 +124,11 @@ func (p *page) money(r journal.Record) {
 	if len(r.Usage.Flags) > 0 {
 		usage += ", " + strings.Join(r.Usage.Flags, ", ")
 	}
-	p.table(append(rows, fmt.Sprintf("charge\t%s\t%s", usage, padded(r.Charge))))
+	rows = append(rows, fmt.Sprintf("charge\t%s\t%s", usage, padded(r.Charge)))
+	if back := r.Refunded; back != nil {
+		rows = append(rows, fmt.Sprintf("refunded\t%s, %s\t%s", moment(back.At), back.Reason, padded(-back.Amount)))
+	}
+	p.table(rows)
 }
 
 func (p *page) postings(transactions []ledger.Transaction) {

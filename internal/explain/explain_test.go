@@ -85,10 +85,13 @@ func postings() []ledger.Transaction {
 func TestText(t *testing.T) {
 	hostile := cut()
 	hostile.Attempts[0].Channel, hostile.Attempts[0].Reason = "\x1b[31mred\nline", "a_reason_of_tomorrow"
+	refunded := cut()
+	refunded.Refunded = &ledger.Refund{Amount: 120, At: at(60_000), Reason: "a bad answer"}
 	tests := []struct{ name, got string }{
 		{"replayed", Text(replayed(), postings())},
 		{"replayed-customer", Text(replayed(), nil)},
 		{"cut", Text(cut(), nil)},
+		{"refunded", Text(refunded, nil)},
 		{"hostile", Text(hostile, nil)},
 		{"empty", Text(journal.Record{}, nil)},
 		{"plan", Plan("openai/gpt-5.6-terra", replayed().Decisions[0])},

@@ -115,6 +115,9 @@ func paid(r journal.Record, forWhat string) string {
 	if r.Charge == 0 {
 		return "the customer paid nothing"
 	}
+	if r.Refunded != nil {
+		forWhat += " and was given it back"
+	}
 	return "the customer paid " + forWhat
 }
 

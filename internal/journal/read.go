@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"rubicon/internal/ledger"
 	"rubicon/internal/store"
 )
 
@@ -107,7 +108,27 @@ func finalRecords(q *store.Query, rest string, args []any) ([]Record, error) {
 		list = append(list, r)
 		return err
 	})
-	return list, err
+	if err != nil {
+		return list, err
+	}
+	return list, refunded(q, list)
+}
+
+// refunded adds to the records what was given back of their charges.
+func refunded(q *store.Query, list []Record) error {
+	var charged []string
+	for i := range list {
+		if list[i].Charge != 0 {
+			charged = append(charged, list[i].RequestID)
+		}
+	}
+	refunds, err := ledger.Refunds(q, charged)
+	for i := range list {
+		if r, ok := refunds[list[i].RequestID]; ok {
+			list[i].Refunded = &r
+		}
+	}
+	return err
 }
 
 func runningRecords(q *store.Query, rest string, args []any) ([]Record, error) {

@@ -5,13 +5,15 @@
 // crash. It is not for money (package ledger) and never for prompts or answers.
 //
 // Invariant: a record is written with the money of the same request in one
-// transaction; once finished it does not change.
+// transaction; once finished it does not change. What was given back later is
+// read out of the ledger together with it.
 package journal
 
 import (
 	"encoding/json"
 	"time"
 
+	"rubicon/internal/ledger"
 	"rubicon/internal/money"
 )
 
@@ -74,6 +76,10 @@ type Record struct {
 	Attempts        []Attempt  `json:"attempts"`
 	Decisions       []Decision `json:"decisions"`
 	Notes           []string   `json:"notes,omitempty"`
+
+	// Refunded is what the ledger says of the charge afterwards; nil: nothing was
+	// given back.
+	Refunded *ledger.Refund `json:"refunded,omitempty"`
 
 	// Node is which gateway process runs it.
 	Node string `json:"-"`

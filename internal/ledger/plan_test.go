@@ -35,6 +35,7 @@ func TestQueriesUseTheirIndexes(t *testing.T) {
 	wantPlan(t, db, "any hold", selectAnyHold, []string{"one_hold"})
 	wantPlan(t, db, "idempotency", selectIdempotent, []string{"one_idempotent"})
 	wantPlan(t, db, "reversal", selectReversal, []string{"one_reversal"})
+	wantPlan(t, db, "refunds", fmt.Sprintf(selectRefunds, "?, ?"), []string{"reversals_by_request"})
 }
 
 func wantPlan(t *testing.T, db *store.DB, name, query string, indexes []string) {

@@ -18,6 +18,11 @@ const (
 		WHERE customer = ? AND idempotency_key = ? AND idempotency_key <> ''`
 	selectReversal = `SELECT id FROM transactions WHERE reverses = ? AND kind = 'reverse'`
 
+	// Of settlements alone: a correction that was taken back is no refund.
+	selectRefunds = `SELECT r.request_id, r.amount, r.at, r.reason FROM transactions r
+		WHERE r.kind = 'reverse' AND r.request_id IN (%s)
+		AND EXISTS (SELECT 1 FROM transactions s WHERE s.id = r.reverses AND s.kind = 'settle')`
+
 	// With its postings, one row for each. %s is the condition.
 	selectTransactions = `SELECT t.id, t.kind, t.request_id, t.customer, t.at, t.amount, t.model, t.attempt,
 			t.reason, t.actor, t.meta, t.reverses, COALESCE(p.account, ''), COALESCE(p.amount, 0)

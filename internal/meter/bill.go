@@ -47,6 +47,7 @@ type Case struct {
 	Price             price.List
 	Held              money.Nano
 	InputEstimate     int64     // tokens, as in the hold
+	Bounds            Bounds    // of what can be believed
 	BytesPerToken     float64   // of the delivered text
 	Attempts          []Attempt // the last one is the attempt whose end the client saw
 	Ended             Ending
@@ -58,9 +59,9 @@ type Ending uint8
 
 // The endings of the contract's table of who pays.
 const (
-	NothingDelivered  Ending = iota // a failure, or the client left, and no output event
+	NothingDelivered  Ending = iota // a failure, or the client left, and no output event, or none with content
 	Answered                        // completed or incomplete
-	OutputThenCut                   // output, then a failure or the client left
+	OutputThenCut                   // output with content, then a failure or the client left
 	FailureWithResult               // a failure event whose own payload holds output
 )
 
@@ -71,6 +72,8 @@ type Bill struct {
 	Lines   []journal.Line
 	Usage   journal.Usage
 	Costs   []ledger.CostArgs
+	// Anomalies are the attempts whose reported usage cannot be, in order.
+	Anomalies []Anomaly
 }
 
 // CostOf is what the bill books for an attempt upstream.
@@ -109,6 +112,9 @@ func Settle(c Case) (Bill, error) {
 // delivered charges the attempt that the client got.
 func (b *Bill) delivered(c Case, a Attempt) error {
 	u, source, flags := usageOf(c, a)
+	if slices.Contains(flags, price.FlagAnomaly) {
+		b.doubt(a)
+	}
 	quote, err := c.Price.Charge(u)
 	if err != nil {
 		return err
@@ -146,7 +152,9 @@ func (b *Bill) capAt(held money.Nano) {
 func (b *Bill) lost(c Case, a Attempt) error {
 	u, anomaly := price.Usage{}, true
 	if a.Seen != nil && a.Seen.Reported {
-		u, anomaly = reported(a.Seen)
+		if u, anomaly = reported(c, a.Seen); anomaly {
+			b.doubt(a)
+		}
 	}
 	switch {
 	case !anomaly:
@@ -179,44 +187,27 @@ func usageOf(c Case, a Attempt) (u price.Usage, source string, flags []string) {
 	if seen == nil {
 		seen = &protocol.Seen{}
 	}
-	u, anomaly := reported(seen)
+	u, anomaly := reported(c, seen)
 	if anomaly {
 		flags = append(flags, price.FlagAnomaly)
 	}
 	if seen.Reported && !anomaly {
 		return u, SourceReported, flags
 	}
-	u = Estimate(c, seen, anomaly)
+	u = Estimate(c, seen)
 	u.Tools, u.Tier = believable(seen.Hosted), seen.Tier
 	return u, SourceEstimated, flags
 }
 
-// reported is the usage as the answer told it, hosted calls and tier included.
-func reported(seen *protocol.Seen) (u price.Usage, anomaly bool) {
-	u = seen.Usage
-	u.Tools, u.Tier = seen.Hosted, seen.Tier
-	return price.Normalize(u)
-}
-
-// believable leaves out the counts that made a usage an anomaly.
-func believable(calls map[string]int64) map[string]int64 {
-	out := map[string]int64{}
-	for name, n := range calls {
-		if _, anomaly := price.Normalize(price.Usage{Tools: map[string]int64{name: n}}); !anomaly {
-			out[name] = n
-		}
-	}
-	return out
-}
-
-// Estimate is the usage of an answer that did not report it: the hold's input
-// estimate (or the classes reported at the opening) and the delivered text by
-// the model's bytes per token.
-func Estimate(c Case, seen *protocol.Seen, ignoreOpening bool) price.Usage {
+// Estimate is the usage of an answer that did not report it, or not one that can
+// be: the hold's input estimate (or the classes reported at the opening) and the
+// delivered text by the model's bytes per token.
+func Estimate(c Case, seen *protocol.Seen) price.Usage {
 	u := price.Usage{Input: c.InputEstimate}
-	if seen.Opening && !ignoreOpening {
-		if o, anomaly := price.Normalize(seen.Usage); !anomaly {
-			u = price.Usage{Input: o.Input, CachedInput: o.CachedInput, CacheWrite: o.CacheWrite}
+	if seen.Opening {
+		in := price.Usage{Input: seen.Usage.Input, CachedInput: seen.Usage.CachedInput, CacheWrite: seen.Usage.CacheWrite}
+		if in, anomaly := price.Normalize(in); !anomaly && c.Bounds.plausible(in, seen) {
+			u = in
 		}
 	}
 	u.Output = tokensOf(seen.TextBytes, c.BytesPerToken)

@@ -262,3 +262,48 @@ func TestProgressTriesAgain(t *testing.T) {
 		}
 	})
 }
+
+// TestRefunds: the record tells of the reversal of its settlement, and of no
+// other.
+func TestRefunds(t *testing.T) {
+	f := open(t)
+	f.credit(usd)
+	for _, id := range []string{"req_1", "req_2"} {
+		f.mustBegin(id)
+		r := journal.Record{RequestID: id, Customer: customer, PublicModel: model, Outcome: journal.OutcomeCompleted, Charge: 350_000}
+		if err := f.Close(t.Context(), meter.Closing{Record: r, Bill: meter.Bill{Charged: true, Charge: 350_000}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	list, _, err := f.ledger.Transactions(t.Context(), ledger.Filter{RequestID: "req_1", Kind: ledger.KindSettle})
+	if err != nil || len(list) != 1 {
+		t.Fatal(list, err)
+	}
+	back, err := f.ledger.Reverse(t.Context(), list[0].ID, "a bad answer", "alice")
+	if err != nil {
+		t.Fatal(err)
+	}
+	corrected, err := f.ledger.Adjust(t.Context(), ledger.AdjustArgs{Customer: customer, Request: "req_2", Amount: 5, Reason: "r", Actor: "bob"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.ledger.Reverse(t.Context(), corrected.ID, "a mistake", "bob"); err != nil {
+		t.Fatal(err)
+	}
+	want := &ledger.Refund{Amount: 350_000, At: back.At, Reason: "a bad answer"}
+	if diff := cmp.Diff(want, f.record("req_1").Refunded); diff != "" {
+		t.Error(diff)
+	}
+	if r := f.record("req_2"); r.Refunded != nil || r.Charge != 350_000 {
+		t.Errorf("%+v", r.Refunded)
+	}
+	page, _, err := f.journal.List(t.Context(), journal.Filter{})
+	if err != nil || len(page) != 2 {
+		t.Fatal(page, err)
+	}
+	for _, r := range page {
+		if (r.Refunded != nil) != (r.RequestID == "req_1") {
+			t.Errorf("%s in a list: %+v", r.RequestID, r.Refunded)
+		}
+	}
+}

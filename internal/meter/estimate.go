@@ -1,6 +1,9 @@
 package meter
 
-import "sync"
+import (
+	"math"
+	"sync"
+)
 
 // firstBytesPerToken is what is assumed of a model nothing is known of.
 const firstBytesPerToken = 4.0
@@ -14,33 +17,71 @@ const (
 	leastTokens        = 16 // too short an answer teaches nothing
 )
 
-// Learner knows how many bytes of delivered text make a token, per upstream
-// model, from answers that reported their usage. At first it is their mean, the
-// assumption counting as one of them; later the last ones weigh the most.
+// firstOutput is how many tokens are assumed of an answer of a model of which
+// nothing is known.
+const firstOutput = 256
+
+// Learner knows two things from answers that reported their usage: how many
+// bytes of delivered text make a token, per upstream model, and how long answers
+// are, per public model.
 type Learner struct {
-	mu     sync.Mutex
-	models map[string]learned
+	mu      sync.Mutex
+	ratios  map[string]learned
+	outputs map[string]learned
 }
 
+// learned is a mean. At first it is that of all answers, the assumption counting
+// as one of them; later the last ones weigh the most.
 type learned struct {
-	ratio   float64
+	mean    float64
 	answers int // the assumption is one
 }
 
+// with takes in one more value; assumed is what was assumed before the first.
+func (m learned) with(value, assumed float64) learned {
+	if m.answers == 0 {
+		m = learned{mean: assumed, answers: 1}
+	}
+	m.answers++
+	m.mean += max(leastLearningRate, 1/float64(m.answers)) * (value - m.mean)
+	return m
+}
+
 // NewLearner makes an empty Learner.
-func NewLearner() *Learner { return &Learner{models: map[string]learned{}} }
+func NewLearner() *Learner {
+	return &Learner{ratios: map[string]learned{}, outputs: map[string]learned{}}
+}
+
+// MeanOutput is how many tokens a choice of the model's answers has, rounded up;
+// 256 at first.
+func (l *Learner) MeanOutput(model string) int64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if m, ok := l.outputs[model]; ok {
+		return int64(math.Ceil(m.mean))
+	}
+	return firstOutput
+}
+
+// LearnOutput takes in how many output tokens one whole answer had, of all of
+// its choices.
+func (l *Learner) LearnOutput(model string, tokens, choices int64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.outputs[model] = l.outputs[model].with(float64(tokens)/float64(max(choices, 1)), firstOutput)
+}
 
 // BytesPerToken of a model; 4.0 at first.
 func (l *Learner) BytesPerToken(model string) float64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if m, ok := l.models[model]; ok {
-		return m.ratio
+	if m, ok := l.ratios[model]; ok {
+		return m.mean
 	}
 	return firstBytesPerToken
 }
 
-// Learn takes in one whole answer.
+// Learn takes in the text and the output tokens of one whole answer.
 func (l *Learner) Learn(model string, textBytes, outputTokens int64) {
 	if outputTokens < leastTokens || textBytes == 0 {
 		return
@@ -51,13 +92,7 @@ func (l *Learner) Learn(model string, textBytes, outputTokens int64) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	m, ok := l.models[model]
-	if !ok {
-		m = learned{ratio: firstBytesPerToken, answers: 1}
-	}
-	m.answers++
-	m.ratio += max(leastLearningRate, 1/float64(m.answers)) * (r - m.ratio)
-	l.models[model] = m
+	l.ratios[model] = l.ratios[model].with(r, firstBytesPerToken)
 }
 
 // tokensOf rounds up.

@@ -14,7 +14,7 @@ func TestEstimatedTokensRoundUp(t *testing.T) {
 		perToken float64
 		want     int64
 	}{{0, 4, 0}, {1, 4, 1}, {4, 4, 1}, {5, 4, 2}, {10, 3.5, 3}, {11, 3.5, 4}, {8, 0, 2}, {8, -1, 2}} {
-		u := meter.Estimate(meter.Case{BytesPerToken: c.perToken}, &protocol.Seen{TextBytes: c.bytes}, false)
+		u := meter.Estimate(meter.Case{BytesPerToken: c.perToken}, &protocol.Seen{TextBytes: c.bytes})
 		if u.Output != c.want {
 			t.Errorf("%d bytes of %g per token are %d tokens, want %d", c.bytes, c.perToken, u.Output, c.want)
 		}
@@ -53,6 +53,27 @@ func TestLearner(t *testing.T) {
 		t.Errorf("after many answers of 5 bytes per token: %g", r)
 	}
 	if l.Learn("b", 500, 100); l.BytesPerToken("b") <= 4 || l.BytesPerToken("c") != 4 {
+		t.Error("models are not kept apart")
+	}
+}
+
+func TestMeanOutput(t *testing.T) {
+	l := meter.NewLearner()
+	if n := l.MeanOutput("m"); n != 256 {
+		t.Errorf("of a new model %d are assumed", n)
+	}
+	for n, want := range []int64{178, 152, 139} { // the mean, with the 256 of the beginning, rounded up
+		if l.LearnOutput("m", 100, 1); l.MeanOutput("m") != want {
+			t.Errorf("after %d answers of 100 tokens: %d, want %d", n+1, l.MeanOutput("m"), want)
+		}
+	}
+	for range 200 {
+		l.LearnOutput("m", 3000, 3) // a thousand a choice
+	}
+	if n := l.MeanOutput("m"); n < 990 || n > 1000 {
+		t.Errorf("after many answers of 1000 tokens: %d", n)
+	}
+	if l.MeanOutput("other") != 256 {
 		t.Error("models are not kept apart")
 	}
 }

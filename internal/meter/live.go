@@ -21,10 +21,11 @@ const progressEvery = time.Second
 
 // Live is one running request's progress. The turn adds; the board reads.
 type Live struct {
-	id     string
-	Events atomic.Int64 // output events handed over
-	Bytes  atomic.Int64 // UTF-8 bytes of text in them
-	route  atomic.Pointer[LiveRoute]
+	id      string
+	Events  atomic.Int64 // output events handed over
+	Bytes   atomic.Int64 // UTF-8 bytes of text in them
+	Content atomic.Bool  // there was content in them: the customer pays
+	route   atomic.Pointer[LiveRoute]
 
 	noted reading // only the board's Run touches it
 }
@@ -39,6 +40,7 @@ type LiveRoute struct {
 	BytesPerToken float64           `json:"bytes_per_token,omitempty"` // as learned when it was dispatched
 	Lost          []journal.Attempt `json:"lost,omitempty"`
 	Whole         *LiveWhole        `json:"whole,omitempty"`
+	Content       bool              `json:"content,omitempty"` // of what was handed over; the board fills it in
 }
 
 // LiveWhole is what an answer has told that its client has in whole, although
@@ -69,8 +71,8 @@ func (l *Live) Whole(w *LiveWhole) {
 // now is how far the request has come. The route is read last: whoever changes
 // both changes it first.
 func (l *Live) now() reading {
-	events, bytes := l.Events.Load(), l.Bytes.Load()
-	return reading{events, bytes, l.route.Load()}
+	events, bytes, content := l.Events.Load(), l.Bytes.Load(), l.Content.Load()
+	return reading{events, bytes, content, l.route.Load()}
 }
 
 // board is the running requests.
@@ -154,6 +156,7 @@ func (b *Books) NoteNow(ctx context.Context, l *Live) {
 // reading is a request's progress at one moment.
 type reading struct {
 	events, bytes int64
+	content       bool
 	route         *LiveRoute
 }
 
@@ -167,7 +170,9 @@ func (r reading) note() string {
 	if r.route == nil {
 		return ""
 	}
-	raw, err := json.Marshal(r.route)
+	route := *r.route
+	route.Content = r.content
+	raw, err := json.Marshal(route)
 	if err != nil {
 		return "" // strings and a number always encode
 	}

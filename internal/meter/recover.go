@@ -156,6 +156,11 @@ func (w wreck) outcome() (journal.Outcome, *journal.Error) {
 	return journal.OutcomeFailed, told
 }
 
+// paysFor tells whether content was among the output that was handed over.
+func (w wreck) paysFor(route LiveRoute) bool {
+	return w.delivered() && (route.Content || w.Progress.DeliveredBytes > 0)
+}
+
 // billing is the request as Settle wants it. An attempt that was dispatched
 // may have executed.
 func (w wreck) billing() Case {
@@ -166,14 +171,16 @@ func (w wreck) billing() Case {
 	list, priced := w.prices(w.Record.PriceVersion)
 	c.Price = list
 	seen := &protocol.Seen{}
-	if priced && w.delivered() {
+	route, dispatched := w.route()
+	whole := w.whole()
+	switch {
+	case !priced:
+	case whole != nil:
+		c.Ended, *seen = Answered, whole.seen()
+	case w.paysFor(route):
 		c.Ended = OutputThenCut
-		if whole := w.whole(); whole != nil {
-			c.Ended, *seen = Answered, whole.seen()
-		}
 	}
 	seen.TextBytes = w.Progress.DeliveredBytes
-	route, dispatched := w.route()
 	if route.BytesPerToken > 0 {
 		c.BytesPerToken = route.BytesPerToken
 	}

@@ -26,6 +26,7 @@ func (f *fixture) progressed(id string, events, bytes int64, route *meter.LiveRo
 	}
 	live.Events.Store(events)
 	live.Bytes.Store(bytes)
+	live.Content.Store(bytes > 0)
 	meter.Note(f.Books, context.Background())
 }
 
@@ -223,6 +224,41 @@ func TestRecoverWholeAnswers(t *testing.T) {
 
 // TestRecoverUnreadableBilling: what another version wrote must not keep the
 // gateway from starting, nor a hold open.
+// TestRecoverChargesContent: of output without a byte of content the customer
+// has nothing, also when the gateway died; an image has no text.
+func TestRecoverChargesContent(t *testing.T) {
+	url := storetest.URL(t)
+	before := openAt(t, url)
+	before.credit(usd)
+	noted := func(id string, content bool) {
+		before.mustBegin(id)
+		live, untrack := before.Track(id)
+		live.Route(second)
+		live.Events.Store(2)
+		meter.Note(before.Books, t.Context())
+		live.Content.Store(content) // a change by itself
+		meter.Note(before.Books, t.Context())
+		untrack()
+	}
+	noted("req_empty", false)
+	noted("req_image", true)
+	_ = before.db.Close()
+	f := openAt(t, url)
+	t.Cleanup(func() { _ = f.db.Close() })
+	if n := f.recover(); n != 2 {
+		t.Errorf("%d were resolved", n)
+	}
+	for id, want := range map[string]struct{ charge, cost, absorbed money.Nano }{"req_empty": {absorbed: 500_000}, "req_image": {charge: 1_000_000, cost: 500_000}} {
+		r := f.record(id)
+		cost, absorbed := f.costsOf(id)
+		if r.Charge != want.charge || cost != want.cost || absorbed != want.absorbed || r.Outcome != journal.OutcomePartial || !r.AfterOutput {
+			t.Errorf("%s: charged %s, cost %s, absorbed %s, %s", id, r.Charge, cost, absorbed, r.Outcome)
+		}
+	}
+	f.balance(usd-1_000_000, 0)
+	f.verified()
+}
+
 func TestRecoverUnreadableBilling(t *testing.T) {
 	f := open(t)
 	f.credit(usd)

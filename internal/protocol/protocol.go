@@ -104,10 +104,12 @@ type Seen struct {
 	Result   bool        // a failure's own payload holds output
 
 	OutputEvents int64 // events of class Output
+	Content      bool  // the output so far holds a byte of content (text, reasoning, refusal, argument, image, audio) or a finished item: what a customer pays for
 	TextBytes    int64 // UTF-8 bytes of text, reasoning, refusals and tool arguments in the output so far
 	Sequence     int64 // last sequence_number, -1 if none (Responses)
 
 	Hosted map[string]int64 // hosted tool calls by name, nil until the first
+	Ran    bool             // a tool ran at the provider, billed or not: what it found is input too
 	State  []StateID        // ids and sealed items that the answer carried
 	Failed *FailureInfo     // set once a failure event was read
 }
@@ -268,6 +270,9 @@ type Protocol struct {
 	// NoOutput: an answer holds no output tokens, so that the hold has no
 	// output bound (embeddings).
 	NoOutput bool
+	// NamesMaximum: every request has to name a maximum of output tokens, so that
+	// it says little about how much is expected (Messages).
+	NamesMaximum bool
 	// HoldsShown: events held before a failure are shown with it (Responses);
 	// otherwise an uncommitted failure is a status and JSON (Chat, Messages).
 	HoldsShown bool

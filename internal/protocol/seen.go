@@ -3,6 +3,7 @@ package protocol
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"strings"
 
 	"rubicon/internal/jsonscan"
 )
@@ -14,13 +15,9 @@ func Seal(field string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// An answer that carries more state, or more kinds of hosted calls, than these
-// is not remembered further: what an upstream sends must not grow without bound.
-const (
-	maxState  = 4096
-	maxHosted = 64
-	maxName   = 64 // bytes of a hosted call's name
-)
+// maxState bounds how much state an answer may carry that is remembered: what an
+// upstream sends must not grow without bound.
+const maxState = 4096
 
 // Remember adds a piece of state once.
 func (s *Seen) Remember(kind, id string) {
@@ -34,29 +31,27 @@ func (s *Seen) Remember(kind, id string) {
 	}
 }
 
-// Call counts hosted calls: a provider's count of its own is cumulative, so the
-// largest holds.
-func (s *Seen) Call(name string, n int64) {
-	have, known := s.Hosted[name]
-	if n <= have || !known && (len(s.Hosted) >= maxHosted || len(name) > maxName) {
-		return
-	}
-	if s.Hosted == nil {
-		s.Hosted = map[string]int64{}
-	}
-	s.Hosted[name] = n
+// Wrote counts text, reasoning, refusals and arguments of the answer, in bytes.
+func (s *Seen) Wrote(bytes int64) {
+	s.TextBytes += bytes
+	s.Content = s.Content || bytes > 0
 }
 
 // countLimit keeps sums of counts far from overflow; price calls anything above
 // 2³¹ an anomaly long before.
 const countLimit = 1 << 40
 
-// Count reads a provider's number of tokens or calls; false if raw is no
-// number. What no count can be (a fraction, a number beyond int64) comes back
-// as -1, which price takes for an anomaly rather than for nothing.
+// Count reads a provider's number of tokens or calls, written as a number or as
+// a text; false if there is none: absent or null. What no count can be (a
+// fraction, a number beyond int64, true, a word) comes back as -1, which price
+// takes for an anomaly rather than for nothing.
 func Count(raw []byte) (int64, bool) {
-	if jsonscan.KindOf(raw) != jsonscan.KindNumber {
+	switch jsonscan.KindOf(raw) {
+	case jsonscan.KindInvalid, jsonscan.KindNull:
 		return 0, false
+	case jsonscan.KindString:
+		text, _ := jsonscan.Text(raw)
+		raw = []byte(strings.TrimSpace(text))
 	}
 	n, ok := jsonscan.Int(raw)
 	if !ok {

@@ -3,9 +3,7 @@ package turn
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
-	"math"
 	"slices"
 	"strings"
 	"time"
@@ -15,7 +13,6 @@ import (
 	"rubicon/internal/ledger"
 	"rubicon/internal/meter"
 	"rubicon/internal/money"
-	"rubicon/internal/price"
 	"rubicon/internal/protocol"
 	"rubicon/internal/state"
 	"rubicon/internal/upstream"
@@ -187,40 +184,6 @@ func (t *turn) origins() int {
 	return len(seen)
 }
 
-// amount is the charge hold, and the most tokens that it covers.
-func (t *turn) amount() (held money.Nano, tokens int64, f *fault.Error) {
-	p := &t.req.Parsed
-	t.estimate += price.EstimateInput(p.BilledBytes, p.Attachments)
-	t.bill = meter.Billing{InputEstimate: t.estimate, BytesPerToken: 4}
-	t.rec.PriceVersion = t.model.Price.Version()
-	if t.req.Free {
-		return 0, 0, nil
-	}
-	bound := p.MaxOutput
-	if bound == 0 && !t.req.Protocol.NoOutput {
-		bound = t.model.HoldOutputTokens
-	}
-	held, err := t.model.Price.Hold(price.HoldInput{InputTokens: t.estimate, Choices: p.Choices, OutputBound: bound, Tier: p.Tier})
-	switch {
-	case errors.Is(err, price.ErrUnknownTier):
-		return 0, 0, fault.Newf(fault.UnsupportedParameter, "The service tier %q has no price for this model.", fault.Clip(p.Tier)).WithParam("service_tier")
-	case errors.Is(err, price.ErrOverflow):
-		return 0, 0, t.unpayable()
-	case err != nil:
-		return 0, 0, fault.New(fault.InternalError, "").WithCause(err)
-	}
-	return held, t.estimate + mostOutput(p.Choices, bound), nil
-}
-
-// mostOutput is choices times bound, or more than any limit.
-func mostOutput(choices, bound int64) int64 {
-	choices = max(choices, 1)
-	if bound > math.MaxInt32/choices {
-		return math.MaxInt32
-	}
-	return choices * bound
-}
-
 // openBooks makes the hold and the record.
 func (t *turn) openBooks(held money.Nano) *fault.Error {
 	start := time.Now()
@@ -250,20 +213,4 @@ func (t *turn) openBooks(held money.Nano) *fault.Error {
 	t.rec.Times.Queue = start.Sub(t.req.Received).Milliseconds()
 	t.rec.Times.ChargeHold = time.Since(start).Milliseconds()
 	return nil
-}
-
-// unpayable refuses a request whose cost does not even fit into an amount: the
-// largest one stands for it.
-func (t *turn) unpayable() *fault.Error {
-	available, err := t.Books.Available(t.ctx, t.req.Principal.Customer.ID)
-	if err != nil {
-		return fault.New(fault.StoreUnavailable, "").WithCause(err)
-	}
-	return t.poor(available.String(), money.Nano(math.MaxInt64).String())
-}
-
-func (t *turn) poor(balance, estimated string) *fault.Error {
-	f := fault.Newf(fault.InsufficientBalance, "The balance of %s USD does not cover the estimated cost of %s USD. Add credit, or lower the request's maximum of output tokens.", balance, estimated)
-	f.Extra = []fault.Field{{Name: "balance", Value: fmt.Sprintf("%q", balance)}, {Name: "estimated_cost", Value: fmt.Sprintf("%q", estimated)}}
-	return f
 }

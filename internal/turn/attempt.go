@@ -242,6 +242,7 @@ func (t *turn) delivered(a *attempt) {
 	a.call.Body, t.req.Body = nil, nil
 	t.live.Events.Store(a.seen.OutputEvents)
 	t.live.Bytes.Store(a.seen.TextBytes)
+	t.live.Content.Store(a.seen.Content)
 }
 
 // failureEvent keeps a failure event for the decision. After output, where the

@@ -106,14 +106,15 @@ func (t *turn) outcome(a *attempt, handed replay.Handed) journal.Outcome {
 	return journal.OutcomeFailed
 }
 
-// paid is the row of the contract's table of who pays.
-func (a *attempt) paid(handed replay.Handed) meter.Ending {
+// paid is the row of the contract's table of who pays. Output is what commits;
+// what is paid for is content: of events that carry none the client has nothing.
+func (t *turn) paid(a *attempt, handed replay.Handed) meter.Ending {
 	switch {
 	case a.failed == nil:
 		return meter.Answered
-	case handed == replay.OutputToo:
+	case handed == replay.OutputToo && t.live.Content.Load():
 		return meter.OutputThenCut
-	case a.seen.Result:
+	case a.seen.Result && a.seen.Content:
 		return meter.FailureWithResult
 	}
 	return meter.NothingDelivered
@@ -153,8 +154,8 @@ func (t *turn) form(a *attempt, handed replay.Handed) Form {
 // settle makes the outcome durable.
 func (t *turn) settle(a *attempt, handed replay.Handed) {
 	c := meter.Case{Request: t.req.ID, Customer: t.req.Principal.Customer.ID, Model: t.model.Name, Price: t.model.Price, Held: t.bill.Held,
-		InputEstimate: t.estimate, BytesPerToken: t.bill.BytesPerToken, Free: t.req.Free,
-		Ended: a.paid(handed)}
+		InputEstimate: t.estimate, Bounds: t.bounds, BytesPerToken: t.bill.BytesPerToken, Free: t.req.Free,
+		Ended: t.paid(a, handed)}
 	for _, x := range t.attempts {
 		c.Attempts = append(c.Attempts, meter.Attempt{N: x.n, Channel: x.route.Candidate.Channel.Name, Cost: x.route.Candidate.Cost,
 			Executed: x.failed == nil || x.failed.Executed, Seen: x.seen, Reason: string(x.lostReason())})
@@ -164,10 +165,29 @@ func (t *turn) settle(a *attempt, handed replay.Handed) {
 		t.Log.Error("working out a bill", "request_id", t.req.ID, "error", err)
 		bill = meter.Bill{Usage: t.rec.Usage}
 	}
-	if a.failed == nil && a.seen.Reported {
-		t.Learner.Learn(a.route.Candidate.UpstreamModel, a.seen.TextBytes, a.seen.Usage.Output)
-	}
+	t.learn(a, bill)
+	t.doubt(bill)
 	t.write(bill, a, handed)
+}
+
+// learn takes in how an answer was used that reported it believably.
+func (t *turn) learn(a *attempt, bill meter.Bill) {
+	if a.failed == nil && bill.Usage.Source == meter.SourceReported {
+		t.Learner.Learn(a.route.Candidate.UpstreamModel, a.seen.TextBytes, bill.Usage.Output)
+		if !t.req.Protocol.NoOutput {
+			t.Learner.LearnOutput(t.model.Name, bill.Usage.Output, t.req.Parsed.Choices)
+		}
+	}
+}
+
+// doubt puts on record, and tells operators, what was reported and cannot be.
+func (t *turn) doubt(bill meter.Bill) {
+	for _, n := range bill.Anomalies {
+		t.rec.Notes = append(t.rec.Notes, n.String())
+		if t.Doubted != nil {
+			t.Doubted(n.Channel, t.attempts[n.Attempt-1].route.Candidate.UpstreamModel, t.req.ID+", "+n.String())
+		}
+	}
 }
 
 // lostReason is why the operator bears an attempt's cost.

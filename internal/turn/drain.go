@@ -12,8 +12,8 @@ import (
 )
 
 // With on_disconnect: drain the upstream stream of a client that left is read
-// on, so that he pays for what was used and not for an estimate. It is so only
-// where he pays at all: once output was handed over. The hold stays open
+// on, so that it pays for what was used and not for an estimate. It is so only
+// where it pays at all: once content was handed over. The hold stays open
 // meanwhile and is settled once, with what was learned; nothing is ever
 // adjusted afterwards.
 
@@ -72,7 +72,7 @@ func (t *turn) attend(client context.Context, sink Sink) {
 	cancel := t.cancel // later ones end more, and belong to the turn's goroutine
 	var bound *time.Timer
 	t.gate = newGate(sink, func(err error, output bool) bool {
-		if !output || !t.drains.add(t, cancel) {
+		if !output || !t.live.Content.Load() || !t.drains.add(t, cancel) {
 			cancel(err)
 			return false
 		}

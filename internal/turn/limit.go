@@ -35,14 +35,42 @@ func (r *Request) Leave() {
 	r.grant = nil
 }
 
+// expected is what a request is let in for by its key's tokens per minute. What
+// it really uses counts once that is known.
+type expected struct {
+	sure  int64 // the input, and the output that the request asked for
+	guess int64 // output by what the model's answers were so far
+}
+
+// tokens is the sum, as far as the limit goes: a guess alone keeps no key that
+// rested from its request.
+func (e expected) tokens(tpm int64) int64 {
+	return e.sure + min(e.guess, max(tpm-e.sure, 0))
+}
+
+// expects tells how much output is expected of the request, whose output the
+// hold bounds. A maximum that it named by its own will is what it asked for. One
+// that its API demands says little: agents name the model's largest.
+func (t *turn) expects(bound int64) expected {
+	p := &t.req.Parsed
+	switch {
+	case t.req.Protocol.NoOutput:
+		return expected{sure: t.estimate}
+	case p.MaxOutput > 0 && !t.req.Protocol.NamesMaximum:
+		return expected{sure: t.estimate + mostOutput(p.Choices, p.MaxOutput)}
+	}
+	mean := min(t.Learner.MeanOutput(t.model.Name), bound)
+	return expected{sure: t.estimate, guess: mostOutput(p.Choices, mean)}
+}
+
 // takeLimits takes the request's place under its key's limits, or adds to the
-// one from Enter what only its body tells: tokens, the most that it may use.
-func (t *turn) takeLimits(tokens int64) *fault.Error {
+// one from Enter what only its body tells: tokens.
+func (t *turn) takeLimits(e expected) *fault.Error {
 	if t.Limits == nil {
 		return nil
 	}
 	k := &t.req.Principal.Key
-	ask := limit.Ask{Key: k.ID, RPM: k.RPM, TPM: k.TPM, Concurrency: k.Concurrency, Tokens: tokens}
+	ask := limit.Ask{Key: k.ID, RPM: k.RPM, TPM: k.TPM, Concurrency: k.Concurrency, Tokens: e.tokens(k.TPM)}
 	var refused *limit.Refusal
 	if t.grant != nil {
 		refused = t.grant.Extend(time.Now(), ask)

@@ -68,7 +68,7 @@ func (e *Engine) Local(ctx context.Context, req *Request, responseID, note strin
 		f = t.findState()
 	}
 	if f == nil {
-		f = t.takeLimits(0)
+		f = t.takeLimits(expected{})
 	}
 	if f != nil {
 		t.reject(f)

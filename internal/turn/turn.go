@@ -48,8 +48,11 @@ type Engine struct {
 	// Overloaded tells that new requests must be refused; nil: never.
 	Overloaded func() bool
 	Observe    Observer // may be nil
-	Log        *slog.Logger
-	Node       func() string // this process in the database
+	// Doubted is told of a usage that a channel reported and that cannot be, in
+	// words; it must return at once. May be nil.
+	Doubted func(channel, upstreamModel, what string)
+	Log     *slog.Logger
+	Node    func() string // this process in the database
 
 	drains drains
 }
@@ -143,6 +146,7 @@ type turn struct {
 	stored   bool
 	storeOff bool // the gateway turned "store" off
 	estimate int64
+	bounds   meter.Bounds // of what is believed that it used
 	grant    *limit.Grant
 	bill     meter.Billing
 	opened   bool // the hold and the record exist

@@ -16,6 +16,10 @@ func moneys() []mutant {
 		credit  = "internal/ledger/credit.go"
 		finish  = "internal/turn/conclude.go"
 		admit   = "internal/turn/admit.go"
+		amount  = "internal/turn/amount.go"
+		rates   = "internal/turn/limit.go"
+		believe = "internal/meter/plausible.go"
+		hosted  = "internal/protocol/hosted.go"
 	)
 	const charged = `b.Charged, b.Charge, b.Lines = true, quote.Total, lines(quote)`
 	return []mutant{
@@ -42,6 +46,39 @@ func moneys() []mutant {
 		{name: "believe any usage", breaks: []string{"money: anomalies are estimated"}, caught: []string{"money-usage-anomaly"}, edits: []edit{
 			in(bill, `if seen.Reported && !anomaly {`, `if seen.Reported {`)}},
 
+		{name: "believe output beyond the maximum", breaks: []string{"money: implausible usage"}, caught: []string{"money-usage-maximum"}, edits: []edit{
+			in(believe, ` && u.Output <= b.output(seen)`, ``)}},
+		{name: "believe input beyond the body", breaks: []string{"money: implausible usage"}, caught: []string{"money-embeddings-implausible"}, edits: []edit{
+			in(believe, `u.Input+u.CachedInput+u.CacheWrite <= b.input(seen) && `, ``)}},
+		{name: "doubt what a tool found", breaks: []string{"money: implausible usage"}, caught: []string{"money-searches"}, edits: []edit{
+			in(believe, `if b.Elsewhere || seen.Ran {`, `if b.Elsewhere {`)}},
+		{name: "take true for no number", breaks: []string{"money: anomalies are estimated"}, caught: []string{"money-usage-implausible"}, edits: []edit{
+			in("internal/protocol/seen.go", "	if !ok {\n		return -1, true\n	}\n", "	if !ok {\n		return 0, false\n	}\n")}},
+		{name: "read no numbers that are texts", breaks: []string{"money: numbers as texts"}, caught: []string{"money-usage-implausible", "money-usage-implausible.chat", "money-usage-implausible.messages"}, edits: []edit{
+			in("internal/protocol/seen.go", `raw = []byte(strings.TrimSpace(text))`, `raw = []byte(strings.TrimSpace(text) + "?")`)}},
+		{name: "tell nobody of a usage that cannot be", breaks: []string{"money: anomalies are told"}, caught: []string{"money-usage-implausible"}, edits: []edit{
+			in("internal/app/app.go", `Doubted: a.doubted, `, ``)}},
+		{name: "let a zero take input back", breaks: []string{"money: a zero takes back no input"}, caught: []string{"messages-zero-input"}, edits: []edit{
+			in("internal/protocol/messages/usage.go", `if n == 0 && is != output && c[is].n > 0 {`, `if false {`)}},
+		{name: "bill every step of a search", breaks: []string{"money: of searches the searches"}, caught: []string{"money-searches"}, edits: []edit{
+			in("internal/protocol/responses/item.go", `return it.typ != webSearchCall || it.action == "" || it.action == "search"`, `return true`)}},
+		{name: "count told calls twice", breaks: []string{"money: the provider's count of calls"}, caught: []string{"whole-searches-told"}, edits: []edit{
+			in(hosted, `if name != "" && !c.told[name] {`, `if name != "" {`)}},
+		{name: "forget the provider's count of calls", breaks: []string{"money: the provider's count of calls"}, caught: []string{"money-searches-told"}, edits: []edit{
+			in(hosted, `jsonscan.Object(jsonscan.Get(usage, ToolDetails))`, `jsonscan.Object(jsonscan.Get(usage, "nothing"))`)}},
+		{name: "let requests in by all that they could use", breaks: []string{"limits: tokens by learned output"}, caught: []string{"money-tokens-per-minute-together"}, edits: []edit{
+			in(rates, `mean := min(t.Learner.MeanOutput(t.model.Name), bound)`, `mean := bound`)}},
+		{name: "keep a rested key out by a guess", breaks: []string{"limits: tokens by learned output"}, caught: []string{"money-tokens-per-minute"}, edits: []edit{
+			in(rates, `min(e.guess, max(tpm-e.sure, 0))`, `e.guess + 0*tpm`)}},
+		{name: "learn no output", breaks: []string{"limits: tokens by learned output"}, caught: []string{"money-tokens-learned"}, edits: []edit{
+			in(finish, "			t.Learner.LearnOutput(t.model.Name, bill.Usage.Output, t.req.Parsed.Choices)\n", "")}},
+		{name: "take the maximum of Messages for a wish", breaks: []string{"limits: tokens by learned output"}, caught: []string{"money-tokens-per-minute.messages"}, edits: []edit{
+			in(rates, `p.MaxOutput > 0 && !t.req.Protocol.NamesMaximum`, `p.MaxOutput > 0`)}},
+		{name: "let a named maximum in by a guess", breaks: []string{"limits: tokens by the request's maximum"}, caught: []string{"money-tokens-per-minute"}, edits: []edit{
+			in(rates, `p.MaxOutput > 0 && !t.req.Protocol.NamesMaximum`, `false`)}},
+		{name: "hide refunds", breaks: []string{"money: a refund is shown"}, caught: []string{"money-refund-shown"}, edits: []edit{
+			in("internal/journal/read.go", `ledger.Refunds(q, charged)`, `ledger.Refunds(q, charged[:0])`)}},
+
 		{name: "hold for the input alone", breaks: []string{"money: the hold"}, caught: []string{"money-hold-and-settle"}, edits: []edit{
 			in(hold, `money.Sum(l.Request, input, output)`, `money.Sum(l.Request, input, 0*output)`)}},
 		{name: "hold for the cheaper input", breaks: []string{"money: the hold"}, caught: []string{"money-hold-and-settle"}, edits: []edit{
@@ -59,7 +96,7 @@ func moneys() []mutant {
 		{name: "forget the parent's tokens", breaks: []string{"money: input estimate"}, caught: []string{"state-previous-known"}, edits: []edit{
 			in(admit, "			t.estimate += e.Tokens\n", "")}},
 		{name: "ignore the request's maximum", breaks: []string{"money: output bound"}, caught: []string{"money-hold-maximum"}, edits: []edit{
-			in(admit, `bound := p.MaxOutput`, `bound := 0 * p.MaxOutput`)}},
+			in(amount, `bound := p.MaxOutput`, `bound := 0 * p.MaxOutput`)}},
 		{name: "run without money", breaks: []string{"money: insufficient balance"}, caught: []string{"money-insufficient"}, edits: []edit{
 			in(request, `if available := balance.Available; available < 0 || available < a.Amount {`, `if available := balance.Available; available < 0 {`)}},
 		{name: "take an absurd estimate for trouble", breaks: []string{"money: insufficient balance"}, caught: []string{"money-hold-beyond"}, edits: []edit{
@@ -68,7 +105,7 @@ func moneys() []mutant {
 			in(request, `if available := balance.Available; available < 0 || available < a.Amount {`, `if available := balance.Available; available >= 0 && available < a.Amount {`)}},
 		{name: "charge for counting tokens", breaks: []string{"money: counting tokens is free"}, caught: []string{"whole-input-tokens"}, edits: []edit{
 			in(bill, `if last < 0 || c.Free {`, `if last < 0 {`),
-			in(admit, `if t.req.Free {`, `if false {`),
+			in(amount, `if t.req.Free {`, `if false {`),
 			in(finish, `BytesPerToken: t.bill.BytesPerToken, Free: t.req.Free,`, `BytesPerToken: t.bill.BytesPerToken,`),
 			in(finish, `Bill: bill, Free: t.req.Free,`, `Bill: bill,`)}},
 
@@ -83,10 +120,8 @@ func moneys() []mutant {
 				"	cost, err := a.Cost.Charge(u)\n	if err != nil {\n		return err\n	}\n	b.Charge += cost.Total\n	b.Costs = append(b.Costs, ledger.CostArgs{Request: c.Request, Customer: c.Customer, Channel: a.Channel, Amount: cost.Total,\n")}},
 		{name: "book a lost attempt as a cost", breaks: []string{"who pays: after a replay"}, caught: []string{"row-01-failed-event"}, edits: []edit{
 			in(bill, `Absorbed: true, Reason: a.Reason`, `Absorbed: false, Reason: a.Reason`)}},
-		{name: "forget what a lost attempt reported", breaks: []string{"who pays: after a replay"}, caught: []string{"money-absorbed"}, edits: []edit{
-			in(bill, `if a.Seen != nil && a.Seen.Reported {
-		u, anomaly = reported(a.Seen)`, `if false {
-		u, anomaly = reported(a.Seen)`)}},
+		{name: "forget what a lost attempt reported", breaks: []string{"who pays: after a replay"}, caught: []string{"money-empty-output-with-usage"}, edits: []edit{
+			in(bill, `if a.Seen != nil && a.Seen.Reported {`, `if false {`)}},
 		{name: "absorb what did not run", breaks: []string{"who pays: nothing delivered"}, caught: []string{"row-04-refused"}, edits: []edit{
 			in(bill, `	case a.Executed:`, `	case true || a.Executed:`)}},
 		{name: "absorb nothing", breaks: []string{"who pays: nothing delivered"}, caught: []string{"row-08-header-timeout"}, edits: []edit{
@@ -95,8 +130,20 @@ func moneys() []mutant {
 			in(finish, "	return meter.NothingDelivered\n", "	return meter.OutputThenCut\n")}},
 		{name: "give a cut answer away", breaks: []string{"who pays: output, then a cut"}, caught: []string{"row-11-output-cut"}, edits: []edit{
 			in(finish, `		return meter.OutputThenCut`, `		return meter.NothingDelivered`)}},
+		{name: "charge output without content", breaks: []string{"who pays: output without content"}, caught: []string{"money-empty-output", "money-empty-output.chat", "money-empty-output.messages"}, edits: []edit{
+			in(finish, `case handed == replay.OutputToo && t.live.Content.Load():`, `case handed == replay.OutputToo:`)}},
+		{name: "give a finished item away", breaks: []string{"who pays: output without content"}, caught: []string{"money-finished-item"}, edits: []edit{
+			in("internal/protocol/responses/reader.go", ` || k.reads == done && it.whole()`, ``)}},
+		{name: "give a finished block away", breaks: []string{"who pays: output without content"}, caught: []string{"money-finished-item.messages"}, edits: []edit{
+			in("internal/protocol/messages/block.go", `r.seen.Content || r.item || r.seal.open`, `r.seen.Content || r.seal.open`)}},
+		{name: "charge what a crash left without content", breaks: []string{"who pays: output without content", "money: a restart resolves open holds"}, caught: []string{"money-kill-before-content"}, edits: []edit{
+			in(recover, `return w.delivered() && (route.Content || w.Progress.DeliveredBytes > 0)`, `return w.delivered()`)}},
+		{name: "give an image away that a crash cut", breaks: []string{"who pays: output without content", "money: a restart resolves open holds"}, caught: []string{"money-kill-after-image"}, edits: []edit{
+			in(recover, `(route.Content || w.Progress.DeliveredBytes > 0)`, `w.Progress.DeliveredBytes > 0`)}},
+		{name: "read on for a client that pays nothing", breaks: []string{"money: client gone"}, caught: []string{"money-empty-output-left"}, edits: []edit{
+			in("internal/turn/drain.go", `!t.live.Content.Load() || `, ``)}},
 		{name: "give a failure with output away", breaks: []string{"who pays: a failure that holds output"}, caught: []string{"row-17-result"}, edits: []edit{
-			in(finish, "	case a.seen.Result:\n", "	case false:\n")}},
+			in(finish, "	case a.seen.Result && a.seen.Content:\n", "	case false:\n")}},
 		{name: "give answers away", breaks: []string{"who pays: an answer"}, caught: []string{"money-hold-and-settle"}, edits: []edit{
 			in(finish, `		return meter.Answered`, `		return meter.NothingDelivered`)}},
 		{name: "charge an estimate above the hold", breaks: []string{"money: an estimate is never above the hold"}, caught: []string{"money-estimate-within-hold"}, edits: []edit{
@@ -106,9 +153,9 @@ func moneys() []mutant {
 		{name: "estimate no output", breaks: []string{"money: estimated usage"}, caught: []string{"row-11-output-cut"}, edits: []edit{
 			in(bill, "	u.Output = tokensOf(seen.TextBytes, c.BytesPerToken)\n", "")}},
 		{name: "estimate the input although it was reported", breaks: []string{"money: estimated usage"}, caught: []string{"row-11-output-cut.messages"}, edits: []edit{
-			in(bill, `if seen.Opening && !ignoreOpening {`, `if false {`)}},
+			in(bill, `if seen.Opening {`, `if false {`)}},
 		{name: "never learn how long a token is", breaks: []string{"money: bytes per token are learned"}, caught: []string{"money-learned-ratio"}, edits: []edit{
-			in(finish, `if a.failed == nil && a.seen.Reported {`, `if false {`)}},
+			in(finish, `if a.failed == nil && bill.Usage.Source == meter.SourceReported {`, `if false {`)}},
 		{name: "read on when the client is gone", breaks: []string{"money: client gone"}, caught: []string{"row-15-leaves-after-output"}, edits: []edit{
 			in("internal/turn/drain.go", `if t.cfg.OnDisconnect != config.DisconnectDrain || t.req.CancelOnGone {`, `if t.cfg.OnDisconnect == config.DisconnectDrain && t.req.CancelOnGone {`)}},
 		{name: "never read on", breaks: []string{"money: client gone"}, caught: []string{"money-drain"}, edits: []edit{
@@ -120,7 +167,7 @@ func moneys() []mutant {
 		{name: "leave holds open after a crash", breaks: []string{"money: a restart resolves open holds"}, caught: []string{"money-kill-in-the-hold"}, edits: []edit{
 			in(recover, `for _, r := range left.running {`, `for _, r := range left.running[:0] {`)}},
 		{name: "give away what a crash cut", breaks: []string{"money: a restart resolves open holds"}, caught: []string{"money-kill-after-output"}, edits: []edit{
-			in(recover, `if priced && w.delivered() {`, `if priced && false {`)}},
+			in(recover, `if priced && w.paysFor(route) {`, `if priced && false {`)}},
 		{name: "reverse twice", breaks: []string{"money: reversed once"}, caught: []string{"money-reversal"}, edits: []edit{
 			in(credit, `	if errors.Is(err, sql.ErrNoRows) {
 		return original, nil

@@ -98,6 +98,9 @@ var rules = []string{
 	"money: an estimate is never above the hold", "money: estimated usage", "money: bytes per token are learned", "money: client gone",
 	"money: durable before the end is shown", "money: a restart resolves open holds", "money: reversed once",
 	"money: only top-up, settle and adjust are reversed",
+	"who pays: output without content", "money: implausible usage", "money: anomalies are told", "money: numbers as texts",
+	"money: of searches the searches", "money: the provider's count of calls", "money: a zero takes back no input", "money: a refund is shown",
+	"limits: tokens by learned output", "limits: tokens by the request's maximum",
 }
 
 // TestTableCovers: each row and each refusal of the decision, each class's

@@ -16,7 +16,7 @@ func Answer(b []byte) (*protocol.Seen, error) {
 		return nil, protocol.ErrNotProtocol
 	}
 	r.seen.Events = 1
-	r.seen.TextBytes = l.text
+	r.content(&l)
 	if l.output {
 		r.seen.OutputEvents = 1
 	}

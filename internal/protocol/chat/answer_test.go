@@ -18,7 +18,7 @@ func TestAnswer(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := &protocol.Seen{
-		Events: 1, OutputEvents: 1, Sequence: -1, ResponseID: "chatcmpl-1", Model: "m-1", Tier: "default", TextBytes: 5,
+		Events: 1, OutputEvents: 1, Sequence: -1, ResponseID: "chatcmpl-1", Model: "m-1", Tier: "default", Content: true, TextBytes: 5,
 		Usage: price.Usage{Input: 6, CachedInput: 4, Output: 5}, Reported: true, Executed: true,
 		State: []protocol.StateID{{Kind: protocol.KindAudio, ID: "audio_1"}},
 	}

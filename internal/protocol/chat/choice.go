@@ -9,6 +9,8 @@ import (
 type look struct {
 	seen    *protocol.Seen // where ids, sealed fields and hosted calls go
 	output  bool
+	content bool // something beside text that a customer pays for
+	called  bool // a tool is called, be it without an argument so far
 	finish  bool
 	whole   bool // every choice holds a message or text, as in a whole answer
 	failed  bool
@@ -109,6 +111,7 @@ func (l *look) choice(raw []byte) {
 			}
 		case "logprobs": // they spell the tokens out
 			l.output = l.output || !hollow(v, maxNesting)
+			l.content = l.content || holds(v, maxNesting)
 		default:
 			l.output = l.output || !jsonscan.Empty(v) && !listed(choiceFacts[:], key)
 		}

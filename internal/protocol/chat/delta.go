@@ -33,16 +33,22 @@ func (l *look) delta(raw []byte) {
 			}
 		case "content", "refusal":
 			l.text += textLen(v, maxNesting)
+			l.content = l.content || holds(v, maxNesting)
 		case "reasoning", "reasoning_content", "thinking":
 			reasoning = max(reasoning, textLen(v, maxNesting))
 		case "reasoning_details", "thinking_blocks":
 			reasoning = max(reasoning, l.details(v))
 		case "tool_calls":
 			l.toolCalls(v)
+			l.called = true
 		case "function_call":
 			l.text += argumentLen(v)
+			l.called = true
 		case "audio":
 			l.audio(v)
+			l.content = l.content || holds(v, maxNesting)
+		case "images": // OpenRouter
+			l.content = l.content || holds(v, maxNesting)
 		case "extra_content":
 			l.sealed(jsonscan.Get(v, "google"))
 		case "provider_metadata":
@@ -51,6 +57,31 @@ func (l *look) delta(raw []byte) {
 		l.output = true
 	}
 	l.text += reasoning
+}
+
+// labels are members of a part that say what it is, and are nothing of it.
+var labels = [...]string{"type", "id", "index", "format", "detail", "mime_type", "media_type"}
+
+// holds tells whether a value holds a byte of content: parts are told apart by
+// labels, and what is in them is text, a link or data.
+func holds(raw []byte, depth int) bool {
+	switch {
+	case raw[0] == '"':
+		return len(raw) > 2
+	case depth == 0:
+		return !jsonscan.Empty(raw)
+	}
+	for el := jsonscan.Array(raw); el.Next(); {
+		if holds(el.Value(), depth-1) {
+			return true
+		}
+	}
+	for m := jsonscan.Object(raw); m.Next(); {
+		if !listed(labels[:], m.Key()) && holds(m.Value(), depth-1) {
+			return true
+		}
+	}
+	return false
 }
 
 // details reads a list of reasoning items: their text and their seals.

@@ -23,6 +23,7 @@ type reader struct {
 	begun  slots
 	ended  slots
 	tokens counts // last known numbers of any usage
+	called bool   // a tool was called
 	done   bool   // [DONE] came after the finish
 }
 
@@ -125,12 +126,20 @@ func (r *reader) take(c *chunk, ev *protocol.Event, name []byte) {
 	if ev.Class == protocol.Output {
 		r.seen.OutputEvents++
 	}
-	r.seen.TextBytes += l.text
+	r.content(&l)
 	c.names(&r.seen)
 	r.usage(usage, ev.Class)
 	if ev.Class == protocol.Failure {
 		r.fail(c, &l)
 	}
+}
+
+// content notes what a customer pays for. A call is finished with its choice,
+// also one without arguments.
+func (r *reader) content(l *look) {
+	r.seen.Wrote(l.text)
+	r.called = r.called || l.called
+	r.seen.Content = r.seen.Content || l.content || r.called && l.finish && !l.failed
 }
 
 // class is contract, section 2. A finish chunk with an empty delta is held

@@ -67,10 +67,7 @@ func (c *counts) read(raw []byte, seen *protocol.Seen) {
 	m := jsonscan.Object(raw)
 	for m.Next() {
 		key, v := m.Key(), m.Value()
-		if v[0] != '{' {
-			now.field(nil, key, v, seen)
-			continue
-		}
+		now.field(nil, key, v, seen)
 		in := jsonscan.Object(v)
 		for in.Next() {
 			now.field(key, in.Key(), in.Value(), seen)
@@ -84,20 +81,33 @@ func (c *counts) read(raw []byte, seen *protocol.Seen) {
 }
 
 func (c *counts) field(in, key, v []byte, seen *protocol.Seen) {
-	n, ok := protocol.Count(v)
-	if !ok {
-		return
-	}
 	for i := range usageFields {
-		if f := &usageFields[i]; f.name == string(key) && f.in == string(in) {
+		f := &usageFields[i]
+		if f.name != string(key) || f.in != string(in) {
+			continue
+		}
+		if n, ok := protocol.Count(v); ok {
 			c.put(f.is, n)
 		}
 	}
-	for i := range hostedFields {
-		if f := &hostedFields[i]; n > 0 && f.name == string(key) && f.in == string(in) {
-			seen.Call(f.tool, n)
+	if tool := toolOf(in, key); tool != "" {
+		if n, ok := protocol.Count(v); ok && n != 0 {
+			seen.Call(tool, n)
 		}
 	}
+}
+
+// toolOf is the tool whose calls a member counts, "" if none.
+func toolOf(in, key []byte) string {
+	if string(in) == protocol.ToolDetails {
+		return protocol.DetailedTool(key)
+	}
+	for i := range hostedFields {
+		if f := &hostedFields[i]; f.name == string(key) && f.in == string(in) {
+			return f.tool
+		}
+	}
+	return ""
 }
 
 // put keeps the larger number, but never hides a negative one: that makes the

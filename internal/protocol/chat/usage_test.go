@@ -40,6 +40,7 @@ func TestUsageOfProviders(t *testing.T) {
 			price.Usage{Input: 5, CachedInput: 5, Output: 4}},
 		{"completion left out", closing(`{"prompt_tokens":9,"total_tokens":12}`), price.Usage{Input: 9, Output: 3}},
 		{"nulls", closing(`{"prompt_tokens":9,"completion_tokens":3,"prompt_tokens_details":null,"completion_tokens_details":{"reasoning_tokens":null}}`), price.Usage{Input: 9, Output: 3}},
+		{"texts", closing(`{"prompt_tokens":"9","completion_tokens":" 3 ","prompt_tokens_details":{"cached_tokens":"4"}}`), price.Usage{Input: 5, CachedInput: 4, Output: 3}},
 		{"total that does not fit", closing(`{"prompt_tokens":9,"completion_tokens":3,"total_tokens":99,"completion_tokens_details":{"reasoning_tokens":2}}`), price.Usage{Input: 9, Output: 3}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -60,6 +61,10 @@ func TestUsageThatCannotBeIsAnAnomaly(t *testing.T) {
 		`{"prompt_tokens":10,"completion_tokens":1.5}`,
 		`{"prompt_tokens":-9223372036854775808,"completion_tokens":5,"prompt_tokens_details":{"cached_tokens":9223372036854775807}}`,
 		`{"prompt_tokens":10,"input_tokens":-3,"completion_tokens":5}`,
+		`{"prompt_tokens":10,"completion_tokens":true}`,
+		`{"prompt_tokens":"ten","completion_tokens":5}`,
+		`{"prompt_tokens":{},"completion_tokens":5}`,
+		`{"prompt_tokens":10,"completion_tokens":5,"prompt_tokens_details":{"cached_tokens":false}}`,
 	} {
 		_, seen := run(protocol.ReaderOptions{}, hello, stop, closing(u))
 		if _, anomaly := price.Normalize(seen.Usage); !anomaly || !seen.Reported {
@@ -114,6 +119,7 @@ func TestHostedCalls(t *testing.T) {
 		{"LiteLLM", closing(`{"prompt_tokens_details":{"web_search_requests":3}}`), map[string]int64{"web_search": 3}},
 		{"Perplexity", closing(`{"num_search_queries":4}`), map[string]int64{"web_search": 4}},
 		{"xAI", closing(`{"num_sources_used":12}`), map[string]int64{"live_search_source": 12}},
+		{"xAI, details", closing(`{"num_server_side_tools_used":3,"server_side_tool_usage_details":{"web_search_calls":2,"x_search_calls":1,"mcp_calls":0}}`), map[string]int64{"web_search": 2, "x_search": 1}},
 		{"Vercel", delta(`{"provider_metadata":{"gateway":{"billableWebSearchCalls":2}}}`), map[string]int64{"web_search": 2}},
 	} {
 		_, seen := run(protocol.ReaderOptions{}, hello, c.chunk, c.chunk)

@@ -56,7 +56,7 @@ func FailureUsage(b []byte, seen *protocol.Seen) {
 // AnswerCountTokens reads the answer of count_tokens.
 func AnswerCountTokens(b []byte) (*protocol.Seen, error) {
 	n, ok := protocol.Count(jsonscan.Get(b, "input_tokens"))
-	if !ok || !jsonscan.Valid(b) {
+	if !ok || n < 0 || !jsonscan.Valid(b) {
 		return nil, protocol.ErrNotProtocol
 	}
 	seen := &protocol.Seen{Sequence: -1, Events: 1, OutputEvents: 1, Reported: true}

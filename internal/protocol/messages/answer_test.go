@@ -20,9 +20,9 @@ func TestAnswer(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := &protocol.Seen{
-		Events: 1, OutputEvents: 1, Sequence: -1, ResponseID: "msg_1", Model: "m-1", Tier: "batch", TextBytes: 2 + 3 + 7,
+		Events: 1, OutputEvents: 1, Sequence: -1, ResponseID: "msg_1", Model: "m-1", Tier: "batch", Content: true, TextBytes: 2 + 3 + 7,
 		Usage: price.Usage{Input: 10, CachedInput: 2, CacheWrite: 3, Output: 7}, Reported: true, Executed: true,
-		Hosted: map[string]int64{"web_search": 1},
+		Hosted: map[string]int64{"web_search": 1}, Ran: true,
 		State: []protocol.StateID{
 			{Kind: protocol.KindContainer, ID: "container_1"},
 			{Kind: protocol.KindSealed, ID: protocol.Seal("s")},
@@ -65,7 +65,7 @@ func TestCountTokensAnswer(t *testing.T) {
 	if err != nil || !cmp.Equal(seen.Usage, price.Usage{Input: 14}) || !seen.Reported {
 		t.Errorf("got %+v, %v", seen, err)
 	}
-	for _, body := range []string{``, `{}`, `{"input_tokens":"14"}`, `{"input_tokens":14`, `{"input_tokens":14}x`, overload, `14`} {
+	for _, body := range []string{``, `{}`, `{"input_tokens":"many"}`, `{"input_tokens":true}`, `{"input_tokens":-1}`, `{"input_tokens":14`, `{"input_tokens":14}x`, overload, `14`} {
 		if _, err := p.Answer([]byte(body)); err != protocol.ErrNotProtocol {
 			t.Errorf("%s: %v", body, err)
 		}

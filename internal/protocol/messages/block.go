@@ -55,11 +55,14 @@ func readBlock(raw []byte) (b block) {
 // begins tells whether the block is the empty beginning of a text or of
 // thinking: all that may be held of blocks.
 func (b *block) begins() bool {
-	if !jsonscan.Equal(b.typ, "text") && !jsonscan.Equal(b.typ, "thinking") {
-		return false
-	}
-	return !b.other && b.text == nil && b.thinking == nil && b.signature == nil &&
+	return b.spoken() && !b.other && b.text == nil && b.thinking == nil && b.signature == nil &&
 		b.data == nil && b.encrypted == nil && b.name == nil && b.input == nil
+}
+
+// spoken tells whether the block is text or thinking, which is nothing as long
+// as it is empty. A call or a result is something by itself.
+func (b *block) spoken() bool {
+	return jsonscan.Equal(b.typ, "text") || jsonscan.Equal(b.typ, "thinking")
 }
 
 // textBytes is the length of the text, thinking and tool arguments in a block.
@@ -76,6 +79,7 @@ func (r *reader) blockStart(raw []byte) protocol.Class {
 	r.seal.close(&r.seen)
 	r.block(&b)
 	r.seal.add(b.signature)
+	r.item = !b.spoken()
 	if b.begins() {
 		return protocol.Lifecycle
 	}
@@ -85,8 +89,8 @@ func (r *reader) blockStart(raw []byte) protocol.Class {
 // block takes in what a block holds at once: in a stream at its start, in a
 // whole answer altogether.
 func (r *reader) block(b *block) {
-	r.seen.TextBytes += b.textBytes()
-	r.hosted.block(b, &r.seen)
+	r.seen.Wrote(b.textBytes())
+	r.called(b)
 	if jsonscan.Equal(b.typ, "redacted_thinking") {
 		remember(&r.seen, b.data)
 	}
@@ -99,6 +103,13 @@ func remember(seen *protocol.Seen, field []byte) {
 	}
 }
 
+// blockStop ends a block. With something in it, it is a finished item.
+func (r *reader) blockStop() {
+	r.seen.Content = r.seen.Content || r.item || r.seal.open
+	r.item = false
+	r.seal.close(&r.seen)
+}
+
 // delta counts the text of a content_block_delta. Citations quote, so they are
 // no text of the answer's.
 func (r *reader) delta(raw []byte) {
@@ -106,7 +117,7 @@ func (r *reader) delta(raw []byte) {
 	for m.Next() {
 		switch string(m.Key()) {
 		case "text", "thinking", "partial_json":
-			r.seen.TextBytes += int64(jsonscan.TextLen(m.Value()))
+			r.seen.Wrote(int64(jsonscan.TextLen(m.Value())))
 		case "signature":
 			r.seal.add(m.Value())
 		}
@@ -152,16 +163,6 @@ func (s *seal) close(seen *protocol.Seen) {
 	s.open = false
 }
 
-// hosted counts hosted calls. The provider's own count in the usage is the one
-// that it bills (a failed search is free); where it gives none, the blocks are
-// counted.
-type hosted struct {
-	told map[string]bool // by name: the usage counts it
-}
-
-// maxTold bounds how many kinds of calls a usage may count.
-const maxTold = 64
-
 // hostedNames are names of server tools' parts, by the tool's name.
 var hostedNames = [...]struct{ block, tool string }{
 	{"bash_code_execution", "code_execution"},
@@ -170,7 +171,8 @@ var hostedNames = [...]struct{ block, tool string }{
 	{"tool_search_tool_bm25", "tool_search"},
 }
 
-func (h *hosted) block(b *block, seen *protocol.Seen) {
+// called counts a hosted call that a block begins.
+func (r *reader) called(b *block) {
 	var name string
 	switch {
 	case jsonscan.Equal(b.typ, "mcp_tool_use"):
@@ -178,35 +180,21 @@ func (h *hosted) block(b *block, seen *protocol.Seen) {
 	case jsonscan.Equal(b.typ, "server_tool_use"):
 		name, _ = jsonscan.Text(b.name)
 	}
-	if name == "" {
-		return
-	}
 	for _, n := range hostedNames {
 		if n.block == name {
 			name = n.tool
 		}
 	}
-	if !h.told[name] {
-		seen.Call(name, seen.Hosted[name]+1)
-	}
+	r.calls.Made(&r.seen, name)
 }
 
-// reported takes in usage.server_tool_use, whose members are NAME_requests.
-func (h *hosted) reported(usage []byte, seen *protocol.Seen) {
+// callsTold takes in usage.server_tool_use, whose members are NAME_requests.
+func (r *reader) callsTold(usage []byte) {
 	m := jsonscan.Object(jsonscan.Get(usage, "server_tool_use"))
 	for m.Next() {
 		name, isTool := strings.CutSuffix(string(m.Key()), "_requests")
-		n, isCount := protocol.Count(m.Value())
-		if !isTool || !isCount || len(h.told) >= maxTold && !h.told[name] {
-			continue
-		}
-		if h.told == nil {
-			h.told = map[string]bool{}
-		}
-		h.told[name] = true
-		delete(seen.Hosted, name)
-		if n != 0 {
-			seen.Call(name, n)
+		if n, isCount := protocol.Count(m.Value()); isTool && isCount {
+			r.calls.Told(&r.seen, name, n)
 		}
 	}
 }

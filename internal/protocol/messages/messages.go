@@ -22,6 +22,7 @@ func Protocol() protocol.Protocol {
 	return protocol.Protocol{
 		Name:         Name,
 		Path:         "/messages",
+		NamesMaximum: true,
 		ParseRequest: ParseRequest,
 		Upstream:     Upstream,
 		NewReader:    NewReader,

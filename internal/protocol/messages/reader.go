@@ -11,8 +11,9 @@ import (
 type reader struct {
 	seen   protocol.Seen
 	tokens counts
-	hosted hosted
+	calls  protocol.Calls
 	seal   seal
+	item   bool // the open block is something even without text
 	closed bool
 }
 
@@ -77,7 +78,7 @@ func (r *reader) take(e *event, typ string) protocol.Class {
 	case "content_block_start":
 		return r.blockStart(e.block)
 	case "content_block_stop":
-		r.seal.close(&r.seen)
+		r.blockStop()
 		return protocol.Output
 	case "message_start":
 		r.messageStart(e.message)
@@ -113,7 +114,7 @@ func (r *reader) usage(raw []byte) {
 	r.seen.Executed = true
 	r.tokens.read(raw)
 	r.tokens.report(&r.seen)
-	r.hosted.reported(raw, &r.seen)
+	r.callsTold(raw)
 	tier(raw, &r.seen)
 }
 

@@ -1,6 +1,8 @@
 package messages
 
 import (
+	"bytes"
+
 	"rubicon/internal/jsonscan"
 	"rubicon/internal/price"
 	"rubicon/internal/protocol"
@@ -51,9 +53,19 @@ func (c *counts) read(usage []byte) {
 func (c *counts) put(is number, raw []byte) bool {
 	n, ok := protocol.Count(raw)
 	if ok {
-		c[is].n, c[is].known = n, true
+		c.set(is, n)
 	}
 	return ok
+}
+
+// set takes the last word on a number, with one exception: input that was read
+// once stays read, so that a 0 takes no count of it back. Relays close with
+// zeros for what they told at the opening.
+func (c *counts) set(is number, n int64) {
+	if n == 0 && is != output && c[is].n > 0 {
+		return
+	}
+	c[is].n, c[is].known = n, true
 }
 
 // sum adds the written tokens up by their lifetimes, where their total is not
@@ -63,12 +75,17 @@ func (c *counts) sum(parts []byte) {
 	any := false
 	m := jsonscan.Object(parts)
 	for m.Next() {
-		if n, ok := protocol.Count(m.Value()); ok {
-			sum, any = sum+n, true
+		if !bytes.HasSuffix(m.Key(), []byte("_tokens")) {
+			continue
 		}
+		n, ok := protocol.Count(m.Value())
+		if n < 0 || sum < 0 {
+			n, sum = 0, -1 // one that is no number must not hide among others
+		}
+		sum, any = sum+n, any || ok
 	}
 	if any {
-		c[written].n, c[written].known = sum, true
+		c.set(written, sum)
 	}
 }
 

@@ -34,6 +34,11 @@ func TestUsage(t *testing.T) {
 			price.Usage{Input: 100, CachedInput: 2, CacheWrite: 3, Output: 6}, true, true, true},
 		{"all input at the end", []string{messageStart(`{"input_tokens":0,"output_tokens":0}`), messageDelta(`{"input_tokens":50,"cache_read_input_tokens":20,"cache_creation_input_tokens":5,"output_tokens":6}`)},
 			price.Usage{Input: 50, CachedInput: 20, CacheWrite: 5, Output: 6}, true, true, true},
+		{"a zero takes back no input", []string{start, messageDelta(`{"input_tokens":0,"cache_read_input_tokens":0,"cache_creation_input_tokens":0,"output_tokens":6}`)}, with(opened, 6), true, true, true},
+		{"nor one as a text", []string{start, messageDelta(`{"input_tokens":"0","output_tokens":"6"}`)}, with(opened, 6), true, true, true},
+		{"nor zeros by lifetime", []string{start, messageDelta(`{"cache_creation":{"ephemeral_5m_input_tokens":0,"ephemeral_1h_input_tokens":0},"output_tokens":6}`)}, with(opened, 6), true, true, true},
+		{"a smaller count does", []string{start, messageDelta(`{"input_tokens":4,"output_tokens":6}`)}, price.Usage{Input: 4, CachedInput: 2, CacheWrite: 3, Output: 6}, true, true, true},
+		{"output may fall to zero", []string{start, messageDelta(`{"output_tokens":5}`), messageDelta(`{"output_tokens":0}`)}, opened, true, true, true},
 		{"zero output is an answer too", []string{start, messageDelta(`{"output_tokens":0}`), stop}, opened, true, true, true},
 		{"written tokens by lifetime", []string{messageStart(`{"input_tokens":1,"cache_creation":{"ephemeral_5m_input_tokens":3,"ephemeral_1h_input_tokens":4}}`)},
 			price.Usage{Input: 1, CacheWrite: 7}, false, true, false},
@@ -66,6 +71,8 @@ func TestUsage(t *testing.T) {
 func TestUsageThatCannotBeIsAnAnomaly(t *testing.T) {
 	for _, u := range []string{
 		`{"output_tokens":-1}`, `{"output_tokens":3e9}`, `{"output_tokens":0.5}`, `{"output_tokens":1e400}`,
+		`{"output_tokens":true}`, `{"output_tokens":"many"}`, `{"input_tokens":[],"output_tokens":1}`,
+		`{"cache_creation":{"ephemeral_5m_input_tokens":true,"ephemeral_1h_input_tokens":9},"output_tokens":1}`,
 		`{"input_tokens":-5,"output_tokens":1}`, `{"cache_read_input_tokens":-5,"output_tokens":1}`,
 	} {
 		_, r := run(typed(start), typed(messageDelta(u)))

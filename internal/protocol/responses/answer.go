@@ -10,8 +10,9 @@ import (
 // answer gathers what a stream or a whole answer tells.
 type answer struct {
 	seen  protocol.Seen
-	usage []byte          // the reported usage as it came
-	calls map[string]bool // hosted calls that were counted
+	usage []byte // the reported usage as it came
+	calls protocol.Calls
+	made  map[string]bool // hosted calls that were counted
 }
 
 func newAnswer() answer { return answer{seen: protocol.Seen{Sequence: -1}} }
@@ -135,8 +136,9 @@ func (a *answer) closing(resp response) {
 		it := readItem(el.Value())
 		it.remember(&a.seen)
 		a.call(&it, index)
+		a.seen.Content = a.seen.Content || it.text > 0 || it.whole()
 		if uncounted {
-			a.seen.TextBytes += it.text
+			a.seen.Wrote(it.text)
 		}
 	}
 }
@@ -147,6 +149,7 @@ func (a *answer) report(usage []byte) {
 		return
 	}
 	a.seen.Executed = true
+	a.calls.ToldIn(usage, &a.seen)
 	if u, ok := readUsage(usage); ok {
 		a.seen.Usage, a.seen.Reported = u, true
 		a.usage = bytes.Clone(usage)
@@ -164,14 +167,18 @@ func (a *answer) result(resp *response) {
 func (a *answer) call(it *item, index int64) {
 	name := it.hosted()
 	key := it.key(index)
-	if name == "" || a.calls[key] {
+	if name == "" || a.made[key] {
 		return
 	}
-	if a.calls == nil {
-		a.calls = make(map[string]bool)
+	a.seen.Ran = true
+	if !it.billed() {
+		return
 	}
-	a.calls[key] = true
-	a.seen.Call(name, a.seen.Hosted[name]+1)
+	if a.made == nil {
+		a.made = make(map[string]bool)
+	}
+	a.made[key] = true
+	a.calls.Made(&a.seen, name)
 }
 
 // empty tells whether raw is no array with an element.

@@ -11,7 +11,7 @@ import (
 // their item, as price lists name them. Calls that the client carries out
 // (function, custom, local_shell, apply_patch, computer) are not here.
 var hostedCalls = map[string]string{
-	"web_search_call":       "web_search",
+	webSearchCall:           "web_search",
 	"file_search_call":      "file_search",
 	"code_interpreter_call": "code_interpreter",
 	"image_generation_call": "image_generation",
@@ -20,14 +20,19 @@ var hostedCalls = map[string]string{
 	"shell_call":            toolShell, // only with an environment that is not local
 }
 
-const toolShell = "shell"
+const (
+	webSearchCall = "web_search_call"
+	toolShell     = "shell"
+)
 
 // item is what is read of one output item.
 type item struct {
 	id, typ, status string
 	containers      []string
 	sealed          []string // hashes of its sealed fields
+	action          string   // of a web search call: what it did, "" not said
 	remote          bool     // has an environment that is not the client's own
+	image           bool     // has the data of an image
 	text            int64    // UTF-8 bytes of everything in it that the model wrote
 }
 
@@ -56,9 +61,12 @@ func readItem(raw []byte) (it item) {
 			it.text += written(v)
 		case "action", "operation":
 			action += written(v)
+			it.action = str(jsonscan.Get(v, "type"))
+		case "result":
+			it.image = jsonscan.KindOf(v) == jsonscan.KindString && !jsonscan.Empty(v)
 		}
 	}
-	if it.typ != "web_search_call" { // a search's action only reports what was done
+	if it.typ != webSearchCall { // a search's action only reports what was done
 		it.text += action
 	}
 	return it
@@ -80,14 +88,18 @@ func (it *item) seal(raw []byte) {
 func (it *item) parts(raw []byte) {
 	el := jsonscan.Array(raw)
 	for el.Next() {
-		m := jsonscan.Object(el.Value())
-		for m.Next() {
-			switch string(m.Key()) {
-			case "text", "refusal", "transcript":
-				it.text += int64(jsonscan.TextLen(m.Value()))
-			case "encrypted_content":
-				it.seal(m.Value())
-			}
+		it.part(el.Value())
+	}
+}
+
+func (it *item) part(raw []byte) {
+	m := jsonscan.Object(raw)
+	for m.Next() {
+		switch string(m.Key()) {
+		case "text", "refusal", "transcript":
+			it.text += int64(jsonscan.TextLen(m.Value()))
+		case "encrypted_content":
+			it.seal(m.Value())
 		}
 	}
 }
@@ -116,6 +128,16 @@ func (it *item) hosted() string {
 	}
 	return name
 }
+
+// billed tells whether the hosted call has a price. Of web searches the searches
+// have; to open a page, or to look for words in it, is part of one.
+func (it *item) billed() bool {
+	return it.typ != webSearchCall || it.action == "" || it.action == "search"
+}
+
+// whole tells whether the item came to its end and is one that a customer pays
+// for, also where nothing in it is text: a call, a sealed item.
+func (it *item) whole() bool { return it.status == "" || it.status == "completed" }
 
 // key tells items apart: by id, else by their place in the output.
 func (it *item) key(index int64) string {

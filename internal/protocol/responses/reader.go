@@ -129,7 +129,7 @@ func (r *reader) take(k kind, e *envelope, data []byte) {
 	switch k.class {
 	case protocol.Output:
 		r.seen.OutputEvents++
-		r.output(k, e)
+		r.output(k, e, data)
 	case protocol.Lifecycle:
 		r.opened(e.response)
 		if e.item != nil {
@@ -148,7 +148,7 @@ func (r *reader) take(k kind, e *envelope, data []byte) {
 	}
 }
 
-func (r *reader) output(k kind, e *envelope) {
+func (r *reader) output(k kind, e *envelope, data []byte) {
 	if e.usage != nil || e.response != nil && present(jsonscan.Get(e.response, "usage")) != nil {
 		r.seen.Executed = true
 	}
@@ -156,18 +156,22 @@ func (r *reader) output(k kind, e *envelope) {
 	if k.reads == text {
 		if n := int64(jsonscan.TextLen(e.delta)); n > 0 {
 			r.texts.piece(index, indexed)
-			r.seen.TextBytes += n
+			r.seen.Wrote(n)
 		}
+	}
+	if !r.seen.Content {
+		r.seen.Content = carries(data)
 	}
 	if e.item == nil {
 		return
 	}
 	it := readItem(e.item)
+	r.seen.Content = r.seen.Content || it.text > 0 || it.image || k.reads == done && it.whole()
 	it.remember(&r.seen)
 	if k.reads == done {
 		r.call(&it, index)
 		if r.texts.whole(index, indexed) {
-			r.seen.TextBytes += it.text
+			r.seen.Wrote(it.text)
 		}
 	}
 }

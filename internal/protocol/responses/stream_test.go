@@ -79,25 +79,25 @@ var streams = map[string]struct {
 }{
 	"text": {protocol.Seen{
 		Events: 12, Tier: "default", Usage: price.Usage{Input: 12, Output: 7}, Reported: true, Executed: true,
-		OutputEvents: 7, TextBytes: 7 + 2 + 6 + 4, Sequence: 11, State: ids("response", "resp_t1", "item", "msg_1"),
+		OutputEvents: 7, Content: true, TextBytes: 7 + 2 + 6 + 4, Sequence: 11, State: ids("response", "resp_t1", "item", "msg_1"),
 	}, protocol.Closed},
 	"reasoning": {protocol.Seen{
 		Events: 16, Tier: "priority", Usage: price.Usage{Input: 40, CachedInput: 40, CacheWrite: 20, Output: 64}, Reported: true, Executed: true,
-		OutputEvents: 10, TextBytes: 14 + 4, Sequence: 15,
+		OutputEvents: 10, Content: true, TextBytes: 14 + 4, Sequence: 15,
 		State: ids("response", "resp_t1", "item", "rs_1", "sealed", protocol.Seal("opening-seal"), "sealed", protocol.Seal("closing-seal"), "item", "msg_1"),
 	}, protocol.Closed},
 	"function_call": {protocol.Seen{
 		Events: 8, Tier: "auto", Usage: price.Usage{Input: 30, Output: 9}, Reported: true, Executed: true,
-		OutputEvents: 5, TextBytes: 7, Sequence: 7, State: ids("response", "resp_t1", "item", "fc_1"),
+		OutputEvents: 5, Content: true, TextBytes: 7, Sequence: 7, State: ids("response", "resp_t1", "item", "fc_1"),
 	}, protocol.Closed},
 	"web_search": {protocol.Seen{
 		Events: 14, Tier: "auto", Usage: price.Usage{Input: 300, Output: 20}, Reported: true, Executed: true,
-		OutputEvents: 9, TextBytes: 9, Sequence: 13, Hosted: map[string]int64{"web_search": 1},
+		OutputEvents: 9, Content: true, TextBytes: 9, Sequence: 13, Hosted: map[string]int64{"web_search": 1}, Ran: true,
 		State: ids("response", "resp_t1", "item", "ws_1", "item", "msg_1"),
 	}, protocol.Closed},
 	"code_interpreter": {protocol.Seen{
 		Events: 11, Tier: "auto", Usage: price.Usage{Input: 50, Output: 11}, Reported: true, Executed: true,
-		OutputEvents: 8, TextBytes: 8, Sequence: 10, Hosted: map[string]int64{"code_interpreter": 1},
+		OutputEvents: 8, Content: true, TextBytes: 8, Sequence: 10, Hosted: map[string]int64{"code_interpreter": 1}, Ran: true,
 		State: ids("response", "resp_t1", "item", "ci_1", "container", "cntr_1"),
 	}, protocol.Closed},
 	"failed": {protocol.Seen{
@@ -106,12 +106,12 @@ var streams = map[string]struct {
 	}, protocol.Closed},
 	"failed_with_result": {protocol.Seen{
 		Events: 3, Tier: "auto", Sequence: 2, State: ids("response", "resp_t1", "item", "msg_1"),
-		Usage: price.Usage{Input: 9, Output: 2}, Reported: true, Executed: true, Result: true, TextBytes: 4,
+		Usage: price.Usage{Input: 9, Output: 2}, Reported: true, Executed: true, Result: true, Content: true, TextBytes: 4,
 		Failed: &protocol.FailureInfo{Code: "server_error", Message: "The server had an error."},
 	}, protocol.Closed},
 	"incomplete": {protocol.Seen{
 		Events: 9, Tier: "auto", Usage: price.Usage{Input: 5, Output: 16}, Reported: true, Executed: true, Incomplete: true,
-		OutputEvents: 4, TextBytes: 9, Sequence: 8, State: ids("response", "resp_t1", "item", "msg_1"),
+		OutputEvents: 4, Content: true, TextBytes: 9, Sequence: 8, State: ids("response", "resp_t1", "item", "msg_1"),
 	}, protocol.Closed},
 	"error_flat": {protocol.Seen{
 		Events: 4, Tier: "auto", Sequence: 3, State: ids("response", "resp_t1"),
@@ -123,19 +123,19 @@ var streams = map[string]struct {
 	}, protocol.Settling},
 	"heartbeats": {protocol.Seen{
 		Events: 5, Tier: "auto", Usage: price.Usage{Input: 3, Output: 1}, Reported: true, Executed: true,
-		OutputEvents: 2, TextBytes: 2, Sequence: 5, State: ids("response", "resp_t1"),
+		OutputEvents: 2, Content: true, TextBytes: 2, Sequence: 5, State: ids("response", "resp_t1"),
 	}, protocol.Closed},
 	"done_only": {protocol.Seen{
-		Events: 5, Tier: "auto", OutputEvents: 2, TextBytes: 6 + 2, Sequence: 4,
+		Events: 5, Tier: "auto", OutputEvents: 2, Content: true, TextBytes: 6 + 2, Sequence: 4,
 		State: ids("response", "resp_t1", "item", "msg_1", "item", "fc_9"),
 	}, protocol.Closed},
 	"unnamed": {protocol.Seen{
 		Events: 10, Tier: "auto", Usage: price.Usage{Input: 4, Output: 1}, Reported: true, Executed: true,
-		OutputEvents: 4, TextBytes: 2, Sequence: 9, State: ids("response", "resp_t1", "item", "msg_1"),
+		OutputEvents: 4, Content: true, TextBytes: 2, Sequence: 9, State: ids("response", "resp_t1", "item", "msg_1"),
 	}, protocol.Closed},
 	"terminal_only": {protocol.Seen{
 		Events: 2, Tier: "auto", Usage: price.Usage{Input: 4, Output: 3}, Reported: true, Executed: true,
-		TextBytes: 11, Sequence: 1, State: ids("response", "resp_t1", "item", "msg_1"),
+		Content: true, TextBytes: 11, Sequence: 1, State: ids("response", "resp_t1", "item", "msg_1"),
 	}, protocol.Closed},
 }
 

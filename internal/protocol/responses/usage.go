@@ -37,12 +37,8 @@ func readDetails(raw []byte) (cached, written int64) {
 	return cached, written
 }
 
-// count reads a token count; some providers write it as a string. found is true
-// if it was or if this is one.
+// count reads a token count. found is true if one was found before or this is one.
 func count(raw []byte, was bool) (n int64, found bool) {
-	if s, isText := jsonscan.Text(raw); isText {
-		raw = []byte(s)
-	}
 	n, ok := protocol.Count(raw)
 	return n, ok || was
 }

@@ -41,8 +41,8 @@ func upstreamWhole(b []byte, rw protocol.Rewrite) ([]byte, error) {
 
 // answerInputTokens reads {"object":"response.input_tokens","input_tokens":n}.
 func answerInputTokens(b []byte) (*protocol.Seen, error) {
-	n, ok := jsonscan.Int(jsonscan.Get(b, "input_tokens"))
-	if !ok || !jsonscan.Valid(b) {
+	n, ok := protocol.Count(jsonscan.Get(b, "input_tokens"))
+	if !ok || n < 0 || !jsonscan.Valid(b) {
 		return nil, protocol.ErrNotProtocol
 	}
 	seen := &protocol.Seen{Sequence: -1, Events: 1, OutputEvents: 1}
