@@ -1,6 +1,7 @@
 package route
 
 import (
+	"slices"
 	"time"
 
 	"rubicon/internal/config"
@@ -65,5 +66,11 @@ func (c Comeback) Wait(now time.Time, left time.Duration) (wait time.Duration, o
 // Decision is the choice of the comeback's route while it cools.
 func (c Comeback) Decision(none journal.Decision) journal.Decision {
 	none.Chosen, none.Reason = c.Route.Candidate.Channel.Name, reasonFirstBack
+	none.Candidates = slices.Clone(none.Candidates)
+	for i := range none.Candidates {
+		if k := &none.Candidates[i]; k.Channel == none.Chosen {
+			k.Excluded = ""
+		}
+	}
 	return none
 }
