@@ -166,7 +166,7 @@ func healths() []mutant {
 		{name: "avoid a host for ever", breaks: []string{"a repeat goes elsewhere"}, caught: []string{"edge-repeat-goes-elsewhere"}, edits: []edit{
 			in(repeats, `repeatTime = time.Minute`, `repeatTime = time.Hour`)}},
 		{name: "avoid a host for the client's mistake", breaks: []string{"a repeat goes elsewhere"}, caught: []string{"edge-repeat-of-a-mistake"}, edits: []edit{
-			in(repeats, `health.EffectOf(r.Failure, r.RateLimit).Touches()`, `r.Failure != ""`)}},
+			in(repeats, `health.EffectOf(r.Failure, r.RateLimit).Touches()`, `health.EffectOf(r.Failure, r.RateLimit) != (health.Effect{})`)}},
 		{name: "refuse a repeat that has no other host", breaks: []string{"a repeat goes elsewhere"}, caught: []string{"edge-repeat-without-choice"}, edits: []edit{
 			in(routes, "	if len(options) == 0 {\n		return Route{}, false, d\n	}\n	best", "	options = keep(options, func(o option) bool { return !slices.Contains(q.Failed, o.route.Host()) })\n	if len(options) == 0 {\n		return Route{}, false, d\n	}\n	best")}},
 		{name: "ignore prompt_cache_key", breaks: []string{"affinity"}, caught: []string{"health-affinity"}, edits: []edit{
