@@ -34,13 +34,17 @@ type State struct {
 	// Row is how many results that counted were failures since the last success.
 	Row int `json:"row,omitempty"`
 
+	// Lately is what came of the channel inside the window, wherever the switch stood.
+	Lately Lately `json:"-"`
+
 	// Closed: the failures since the last success, inside the window, oldest first.
 	Failures []Failure `json:"failures,omitempty"`
 	// Who used the channel last, and who last before that was somebody else.
 	Last, Other Use `json:"-"`
 
-	// Open.
-	OpenFor time.Duration `json:"open_for,omitempty"` // doubles while probes fail
+	// Open and half-open.
+	Outage  time.Time     `json:"outage,omitzero"` // when it opened first, since it was closed
+	OpenFor time.Duration `json:"open_for,omitempty"`
 	Until   time.Time     `json:"until"`
 
 	// Half-open.
@@ -52,6 +56,7 @@ type State struct {
 // Failure is one that counts.
 type Failure struct {
 	At       time.Time `json:"at"`
+	Sent     time.Time `json:"-"`
 	Customer string    `json:"customer"`
 }
 
@@ -82,13 +87,16 @@ const (
 
 // Event is what happened. Customer belongs to all but Tick and Extend; Ticket
 // to all but Tick and Acquire; Deadline to Acquire (used if it becomes a probe)
-// and Extend; Cause (the failure's class) to Failed.
+// and Extend; Cause (the failure's class), Sent (when the request was let go) and
+// Outlived (when the newest was that is under way for longer) to Failed.
 type Event struct {
 	Kind     Kind
 	Customer string
 	Ticket   Ticket
 	Deadline time.Time
 	Cause    string
+	Sent     time.Time
+	Outlived time.Time
 }
 
 // Ticket ties a result to the state that let its request through.

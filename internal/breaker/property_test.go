@@ -22,7 +22,9 @@ type model struct {
 
 	flying []flight  // permits that were not given back
 	spent  []flight  // permits that were
-	log    []outcome // results of this closed generation since its last success
+	log    []outcome // failures of this closed generation since its last success
+	all    []verdict // every result that counted
+	row    int       // failures since the last success, wherever it stood
 	uses   map[string]time.Time
 }
 
@@ -37,11 +39,18 @@ type outcome struct {
 	customer string
 }
 
+type verdict struct {
+	at     time.Time
+	failed bool
+}
+
 func drawConfig(t *rapid.T) config.Breaker {
 	open := rapid.IntRange(1, 60).Draw(t, "open")
 	return config.Breaker{
 		Failures:  rapid.IntRange(1, 8).Draw(t, "failures"),
 		Window:    time.Duration(rapid.IntRange(1, 120).Draw(t, "window")) * time.Second,
+		Rate:      rapid.SampledFrom([]float64{0.2, 0.5, 1}).Draw(t, "rate"),
+		Samples:   rapid.IntRange(1, 20).Draw(t, "samples"),
 		Open:      time.Duration(open) * time.Second,
 		OpenMax:   time.Duration(rapid.IntRange(open, 600).Draw(t, "open_max")) * time.Second,
 		Probes:    rapid.IntRange(1, 3).Draw(t, "probes"),
@@ -118,6 +127,10 @@ func (m *model) finish(t *rapid.T, k Kind, f flight, again bool) {
 	if !eff.Counted {
 		t.Fatal("a result in time did not count")
 	}
+	m.all = append(m.all, verdict{m.now, k == Failed})
+	if m.row++; k == Success {
+		m.row = 0
+	}
 	switch {
 	case ticked.At == HalfOpen && k == Failed:
 		m.want(t, Open)
@@ -159,12 +172,44 @@ func (m *model) failed(t *rapid.T, customer string) {
 		}
 		total += n
 	}
-	if total >= m.cfg.Failures {
-		m.want(t, Open)
-		m.log = nil
-	} else {
+	some, every := m.bad()
+	switch {
+	case total < m.cfg.Failures || !some:
 		m.want(t, Closed)
+	case every:
+		m.want(t, Open)
 	}
+	if m.s.At == Open {
+		m.log = nil
+	}
+}
+
+// bad restates "once the window holds so many results only if so much of them
+// failed". Results leave the window by slices, so that it may be shorter by up to
+// one: some of these windows, or every one, says that the channel is bad.
+func (m *model) bad() (some, every bool) {
+	every = true
+	for _, first := range m.all {
+		window := m.now.Sub(first.at)
+		if window >= m.cfg.Window {
+			continue
+		}
+		if window < m.cfg.Window-m.cfg.Window/parts {
+			window = m.cfg.Window - m.cfg.Window/parts
+		}
+		n, failed := 0, 0.0
+		for _, r := range m.all {
+			if m.now.Sub(r.at) <= window {
+				n++
+				if r.failed {
+					failed++
+				}
+			}
+		}
+		is := n < m.cfg.Samples || m.row >= m.cfg.Samples || failed >= m.cfg.Rate*float64(n)
+		some, every = some || is, every && is
+	}
+	return some, every
 }
 
 func (m *model) want(t *rapid.T, p Position) {

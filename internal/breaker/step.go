@@ -15,6 +15,9 @@ const (
 	oneCustomerLess = 3
 )
 
+// LongOutage is from when on a breaker stays open for open_max between probes.
+const LongOutage = 2 * time.Minute
+
 // Step is the whole breaker.
 //
 // Time passes first: an open breaker whose time is up becomes half-open, and
@@ -91,7 +94,7 @@ func enter(s State, to Position, now time.Time, eff *Effect) State {
 		s.Until = time.Time{}
 	}
 	if to == Closed {
-		s.OpenFor, s.Cause = 0, ""
+		s.OpenFor, s.Cause, s.Outage = 0, "", time.Time{}
 	}
 	if eff.Changes[0] == "" {
 		eff.Changes[0] = to
@@ -136,6 +139,9 @@ func (s *State) probe(t Ticket) int {
 // result takes a result that counts for this generation.
 func result(s State, e Event, now time.Time, cfg config.Breaker, eff *Effect) State {
 	eff.Counted = e.Kind != Nothing
+	if eff.Counted {
+		s.Lately = s.Lately.with(e.Kind == Failed, now, cfg.Window)
+	}
 	if s.At == HalfOpen {
 		i := s.probe(e.Ticket)
 		s.Probes = slices.Delete(slices.Clone(s.Probes), i, i+1)
@@ -158,22 +164,42 @@ func result(s State, e Event, now time.Time, cfg config.Breaker, eff *Effect) St
 	case s.At == HalfOpen:
 		s = open(s, e.Cause, now, cfg, eff)
 	default:
-		s.Failures = remember(s.Failures, Failure{At: now, Customer: e.Customer}, cfg)
-		if counted(s, now, cfg) >= cfg.Failures {
+		s.Failures = remember(s.Failures, Failure{At: now, Sent: e.Sent, Customer: e.Customer}, cfg)
+		if s.down(e, now, cfg) {
 			s = open(s, e.Cause, now, cfg, eff)
 		}
 	}
 	return s
 }
 
-// open opens for the first time, or for twice as long as the last.
+// open opens for the first time, or again because a probe failed. What is away
+// for minutes is asked less often.
 func open(s State, cause string, now time.Time, cfg config.Breaker, eff *Effect) State {
-	last := s.OpenFor
 	s = enter(s, Open, now, eff)
-	s.OpenFor = max(cfg.Open, min(2*last, cfg.OpenMax))
+	if s.Outage.IsZero() {
+		s.Outage = now
+	}
+	s.OpenFor = cfg.Open
+	if now.Sub(s.Outage) >= LongOutage {
+		s.OpenFor = max(cfg.Open, cfg.OpenMax)
+	}
 	s.Until = now.Add(s.OpenFor)
 	s.Cause = cause
 	return s
+}
+
+// down tells whether this failure means that the channel is down: it ends a row
+// of them, and the window does not say that the channel fails only now and then,
+// has such rows too and is better than none. Below cfg.Samples results the window
+// says nothing. As many failures in a row need neither the window, whose good
+// results are of another time then, nor an order of sending.
+func (s *State) down(e Event, now time.Time, cfg config.Breaker) bool {
+	if s.Row >= cfg.Samples {
+		return s.counted(time.Time{}, now, cfg) >= cfg.Failures
+	}
+	ok, failed := s.Lately.count(now, cfg.Window)
+	mostly := ok+failed < cfg.Samples || float64(failed) >= cfg.Rate*float64(ok+failed)
+	return mostly && s.counted(e.Outlived, now, cfg) >= cfg.Failures
 }
 
 // remember adds a failure and drops what is outside the window, and of each
@@ -196,15 +222,18 @@ func remember(list []Failure, f Failure, cfg config.Breaker) []Failure {
 	return append(kept, f)
 }
 
-// counted is how many of the failures count: those of one customer only up to
-// his share while somebody else uses the channel. "Uses" means a permit or a
+// counted is how many of the failures count: those that were sent after what has
+// outlived them, and of one customer only up to its share while somebody else uses the channel. "Uses" means a permit or a
 // result of another customer inside the window; a good result of anyone ends
 // the row anyway. So one customer whose requests kill the upstream's process
 // cannot take the channel from the others, but a channel that only he uses
 // opens as usual.
-func counted(s State, now time.Time, cfg config.Breaker) int {
+func (s *State) counted(outlived, now time.Time, cfg config.Breaker) int {
 	n, share := 0, max(oneCustomerLess, (cfg.Failures*oneCustomerOf5+4)/5)
 	for i, f := range s.Failures {
+		if f.Sent.Before(outlived) {
+			continue
+		}
 		before := 0
 		for _, g := range s.Failures[:i] {
 			if g.Customer == f.Customer {

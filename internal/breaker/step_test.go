@@ -9,7 +9,7 @@ import (
 	"rubicon/internal/config"
 )
 
-var usual = config.Breaker{Failures: 5, Window: time.Minute, Open: 30 * time.Second, OpenMax: 5 * time.Minute, Probes: 1, Successes: 3}
+var usual = config.Breaker{Failures: 5, Window: time.Minute, Rate: 0.5, Samples: 20, Open: 30 * time.Second, OpenMax: 5 * time.Minute, Probes: 1, Successes: 3}
 
 // bench drives one breaker by hand.
 type bench struct {
@@ -119,6 +119,59 @@ func TestFailuresOutsideTheWindowDoNotCount(t *testing.T) {
 	b.at(Open)
 }
 
+// flaky has so many results of two customers in the window, with no row of five
+// among them.
+func (b *bench) flaky(ok, failed int) {
+	b.t.Helper()
+	for ok > 0 || failed > 0 {
+		for range min(failed, 4) {
+			b.once(Failed, "c")
+			failed--
+		}
+		for range min(ok, 4) {
+			b.once(Success, "c")
+			ok--
+		}
+	}
+	b.once(Success, "c")
+	b.at(Closed)
+}
+
+// TestRowsOfAFlakyChannel: a row of failures opens a breaker only if the channel
+// is mostly bad, as far as its results can tell.
+func TestRowsOfAFlakyChannel(t *testing.T) {
+	for _, tt := range []struct {
+		name       string
+		ok, failed int // in the window before; one more is good
+		row        int // that it takes to open
+	}{
+		{"new", 0, 0, 5},
+		{"nineteen with the row", 13, 0, 5},
+		{"twenty with the row, a quarter bad", 14, 0, 15},
+		{"twenty with the row, half bad", 9, 5, 5},
+		{"forty with the row, less than half bad", 20, 14, 7},
+		{"busy, and dead all at once", 5000, 0, 20},
+		{"busy and flaky, and dead all at once", 600, 390, 20},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			b := newBench(t)
+			b.flaky(tt.ok, tt.failed)
+			for i := range tt.row {
+				b.at(Closed)
+				b.once(Failed, []string{"a", "b"}[i%2])
+			}
+			b.at(Open)
+		})
+	}
+}
+
+func TestResultsLeaveTheWindow(t *testing.T) {
+	b := newBench(t)
+	b.flaky(100, 0)
+	b.wait(time.Minute)
+	b.fail()
+}
+
 func TestOneCustomersShare(t *testing.T) {
 	t.Run("others use it", func(t *testing.T) {
 		b := newBench(t)
@@ -209,10 +262,10 @@ func TestRecovery(t *testing.T) {
 	}
 }
 
-func TestOpenTimeDoublesWhileProbesFail(t *testing.T) {
+func TestALongOutageIsAskedLessOften(t *testing.T) {
 	b := newBench(t)
 	b.fail()
-	for _, want := range []time.Duration{30, 60, 120, 240, 300, 300} {
+	for _, want := range []time.Duration{30, 30, 30, 30, 300, 300} {
 		if b.s.OpenFor != want*time.Second {
 			t.Fatalf("open for %s, want %ds", b.s.OpenFor, want)
 		}

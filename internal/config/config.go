@@ -171,13 +171,17 @@ type OnTimeout struct{ ResponsesStream, ChatStream, MessagesStream, NotStreaming
 type Breaker struct {
 	Failures              int
 	Window, Open, OpenMax time.Duration
+	Rate                  float64 // share of the window's results that must be failures; above 0, at most 1
+	Samples               int     // results in the window from which on Rate is asked
 	Probes, Successes     int
 }
 
-// Cooldown configures what a 429 does to a route.
+// Cooldown configures what a 429 does to a route, and how long a request waits
+// where every route cools.
 type Cooldown struct {
 	Default, Max time.Duration
-	WeightFloor  float64 // share of the weight that is kept; above 0, at most 1
+	Wait         time.Duration // 0: nobody waits
+	WeightFloor  float64       // share of the weight that is kept; above 0, at most 1
 }
 
 // Retention says how long records are kept.

@@ -83,8 +83,8 @@ timers:
 replay: {max: 1, after_lifecycle: false, local_continuations: true, default_store: upstream}
 state: {unknown_ids: refuse}
 switch: {max: 2, on_timeout: {responses_stream: 0, chat_stream: 1, messages_stream: 1, not_streaming: 1}}
-breaker: {failures: 5, window: 60s, open: 30s, open_max: 5m, probes: 1, successes: 3}
-cooldown: {default: 5s, max: 60s, weight_floor: 0.125}
+breaker: {failures: 5, window: 60s, rate: 0.5, samples: 20, open: 10s, open_max: 30s, probes: 1, successes: 3}
+cooldown: {default: 1s, max: 60s, wait: 2s, weight_floor: 0.125}
 balance_pause: 10m
 on_disconnect: cancel
 delivery: stream
@@ -113,8 +113,8 @@ timers: {connect: 1s, headers: 2s, answer: 3s, first_event: 4s, first_output: 5s
 replay: {max: 0, after_lifecycle: true, local_continuations: false, default_store: false}
 state: {unknown_ids: pass}
 switch: {max: 1, on_timeout: {responses_stream: 2, chat_stream: 0, messages_stream: 2, not_streaming: 0}}
-breaker: {failures: 1, window: 2s, open: 3s, open_max: 4s, probes: 5, successes: 6}
-cooldown: {default: 1s, max: 2s, weight_floor: 0.5}
+breaker: {failures: 1, window: 2s, rate: 0.25, samples: 7, open: 3s, open_max: 4s, probes: 5, successes: 6}
+cooldown: {default: 1s, max: 2s, wait: 0s, weight_floor: 0.5}
 balance_pause: 1d12h
 on_disconnect: drain
 delivery: atomic
@@ -134,8 +134,8 @@ alerts: {webhook: "https://hook.example/x", secret: shh}
 		},
 		Replay: Replay{0, true, false, true}, State: State{UnknownPass},
 		Switch:       Switch{1, OnTimeout{2, 0, 2, 0}},
-		Breaker:      Breaker{1, 2 * time.Second, 3 * time.Second, 4 * time.Second, 5, 6},
-		Cooldown:     Cooldown{time.Second, 2 * time.Second, 0.5},
+		Breaker:      Breaker{1, 2 * time.Second, 3 * time.Second, 4 * time.Second, 0.25, 7, 5, 6},
+		Cooldown:     Cooldown{time.Second, 2 * time.Second, 0, 0.5},
 		BalancePause: 36 * time.Hour, OnDisconnect: DisconnectDrain, Delivery: DeliveryAtomic,
 		Retention: Retention{7 * day}, Alerts: Alerts{NewSecret("https://hook.example/x"), NewSecret("shh")},
 	}
@@ -375,7 +375,7 @@ func TestSample(t *testing.T) {
 	}
 	// What it writes out and is not meant to differ are the defaults.
 	want := Default()
-	want.Admin.Token, want.Replay.DefaultStoreFalse = c.Admin.Token, true
+	want.Admin.Token, want.Replay.DefaultStoreFalse, want.Replay.AfterLifecycle = c.Admin.Token, true, true
 	want.Channels, want.Models = c.Channels, c.Models
 	if diff := cmp.Diff(&want, c); diff != "" {
 		t.Error(diff)
@@ -427,13 +427,13 @@ func TestVersion(t *testing.T) {
 // A bound that is written moves the default of the other one, and never what is written.
 func TestBoundsThatFollow(t *testing.T) {
 	for src, want := range map[string][4]time.Duration{ // open, open_max, default, max
-		"":                                  {30 * time.Second, 5 * time.Minute, 5 * time.Second, time.Minute},
-		"breaker: {open: 10m}\n":            {10 * time.Minute, 10 * time.Minute, 5 * time.Second, time.Minute},
-		"breaker: {open_max: 2s}\n":         {2 * time.Second, 2 * time.Second, 5 * time.Second, time.Minute},
-		"breaker: {open_max: 40s}\n":        {30 * time.Second, 40 * time.Second, 5 * time.Second, time.Minute},
-		"cooldown: {max: 2s}\n":             {30 * time.Second, 5 * time.Minute, 2 * time.Second, 2 * time.Second},
-		"cooldown: {default: 2m}\n":         {30 * time.Second, 5 * time.Minute, 2 * time.Minute, 2 * time.Minute},
-		"cooldown: {default: 2m, max: ~}\n": {30 * time.Second, 5 * time.Minute, 2 * time.Minute, 2 * time.Minute},
+		"":                                  {10 * time.Second, 30 * time.Second, time.Second, time.Minute},
+		"breaker: {open: 10m}\n":            {10 * time.Minute, 10 * time.Minute, time.Second, time.Minute},
+		"breaker: {open_max: 2s}\n":         {2 * time.Second, 2 * time.Second, time.Second, time.Minute},
+		"breaker: {open_max: 40s}\n":        {10 * time.Second, 40 * time.Second, time.Second, time.Minute},
+		"cooldown: {max: 500ms}\n":          {10 * time.Second, 30 * time.Second, 500 * time.Millisecond, 500 * time.Millisecond},
+		"cooldown: {default: 2m}\n":         {10 * time.Second, 30 * time.Second, 2 * time.Minute, 2 * time.Minute},
+		"cooldown: {default: 2m, max: ~}\n": {10 * time.Second, 30 * time.Second, 2 * time.Minute, 2 * time.Minute},
 	} {
 		c := mustParse(t, minimal+src)
 		got := [4]time.Duration{c.Breaker.Open, c.Breaker.OpenMax, c.Cooldown.Default, c.Cooldown.Max}

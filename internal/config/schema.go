@@ -46,6 +46,7 @@ func (d *decoder) root(c *Config) []field {
 			d.object(n, path,
 				field{"default", d.duration(&c.Cooldown.Default)},
 				field{"max", d.duration(&c.Cooldown.Max)},
+				field{"wait", d.durationOrOff(&c.Cooldown.Wait)},
 				field{"weight_floor", d.share(&c.Cooldown.WeightFloor)},
 			)
 			follow(n, bound{"default", &c.Cooldown.Default}, bound{"max", &c.Cooldown.Max})
@@ -136,6 +137,8 @@ func (d *decoder) breaker(b *Breaker) []field {
 	return []field{
 		{"failures", d.integer(&b.Failures, 1, 10000)},
 		{"window", d.duration(&b.Window)},
+		{"rate", d.share(&b.Rate)},
+		{"samples", d.integer(&b.Samples, 1, 1000000)},
 		{"open", d.duration(&b.Open)},
 		{"open_max", d.duration(&b.OpenMax)},
 		{"probes", d.integer(&b.Probes, 1, 100)},
@@ -150,7 +153,7 @@ type bound struct {
 }
 
 // follow lets the default of one bound give way to the other one where only that
-// stands in the file: `cooldown: {max: 2s}` says enough, and the default of 5 s
+// stands in the file: `breaker: {open_max: 5s}` says enough, and the default of 10 s
 // is nobody's contradiction. Two that are both written are left to Validate.
 func follow(n *node, low, high bound) {
 	switch below, above := n.has(low.key), n.has(high.key); {

@@ -33,6 +33,9 @@ func (p *page) decision(d journal.Decision) {
 	case d.Reason != "":
 		title += ", " + Reason(d.Reason)
 	}
+	if d.WaitedMS > 0 {
+		title += fmt.Sprintf(", after a wait of %d ms", d.WaitedMS)
+	}
 	p.section(title)
 	p.candidates(d, func(journal.Candidate) string { return "" })
 }

@@ -70,6 +70,7 @@ func words() map[string]string {
 		"weight_zero":   "has no weight",
 		"origin":        "the request's state lives elsewhere",
 		"tried":         "tried already",
+		"same_route":    "has the host and the key of a route that was tried",
 		"probe_busy":    "half open, another request is probing",
 		"open":          "breaker open after failures",
 		"half_open":     "breaker half open, another request is probing",
@@ -80,6 +81,10 @@ func words() map[string]string {
 
 		// Why the chosen one.
 		"only_route": "the only one left",
+		"first_back": "every route is cooling down, and this one is back first",
+		// Both: out, and why the chosen one.
+		"failed_recently": "a request of this conversation or with this body failed there in the last minute; another host goes first",
+
 		"other_host": "another host goes first after such a failure",
 		"priority":   "first by priority",
 		"affinity":   "keeps this customer's provider cache warm",

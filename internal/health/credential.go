@@ -31,7 +31,16 @@ type balance struct {
 // cooling is what 429s left behind, for one upstream model.
 type cooling struct {
 	since, until time.Time
-	factor       float64 // of the weight while cooling; grows back afterwards
+	stated       bool      // upstream named the time
+	factor       float64   // of the weight while cooling; grows back afterwards
+	steps        int       // 429s without a time, less the good answers since: each doubles the next cooldown
+	stepped      time.Time // the last of them
+}
+
+// strike is one 429.
+type strike struct {
+	sent  time.Time     // when the attempt that got it was let go
+	asked time.Duration // what upstream asked for; 0 nothing
 }
 
 // factorAt is the share of the weight at that time: it doubles after every
@@ -48,25 +57,59 @@ func (c cooling) factorAt(now time.Time, step time.Duration) float64 {
 }
 
 // limited takes a 429 in: extended, never shortened; halved at once.
-func (c cooling) limited(now time.Time, wait time.Duration, set settings) cooling {
+func (c cooling) limited(now time.Time, s strike, set settings) cooling {
+	next := c
+	if c.factorAt(now, set.step) == 1 {
+		next.steps = 0 // the last ones are forgotten with the weight that they cost
+	}
+	next.factor = max(c.factorAt(now, set.step)/2, set.cooldown.WeightFloor)
+	wait, stated := s.asked, true
 	if wait <= 0 {
-		wait = set.cooldown.Default
+		next = next.further(now, s)
+		wait, stated = next.guess(set.cooldown.Default, set.cooldown.Max), false
 	}
 	wait = min(wait, set.cooldown.Max)
-	next := cooling{since: now, until: now.Add(wait), factor: max(c.factorAt(now, set.step)/2, set.cooldown.WeightFloor)}
-	if now.Before(c.until) {
-		next.since = c.since
-		if next.until.Before(c.until) {
-			next.until = c.until
-		}
+	if !now.Before(c.until) {
+		next.since = now
+	}
+	if until := now.Add(wait); until.After(c.until) {
+		next.until, next.stated = until, stated
 	}
 	return next
 }
 
+// further makes the next cooldown without a time twice as long. Of requests that
+// were under way together the first one says what the others say too.
+func (c cooling) further(now time.Time, s strike) cooling {
+	if c.steps == 0 || !s.sent.Before(c.stepped) {
+		c.steps, c.stepped = c.steps+1, now
+	}
+	return c
+}
+
+// guess is the cooldown where upstream names no time: the shortest one first,
+// twice as long with every step.
+func (c cooling) guess(shortest, longest time.Duration) time.Duration {
+	wait := shortest
+	for i := 1; i < c.steps && wait < longest; i++ {
+		wait *= 2
+	}
+	return wait
+}
+
+// answered takes a good answer in: one step back.
+func (c cooling) answered() cooling {
+	c.steps = max(c.steps-1, 0)
+	return c
+}
+
 // free tells whether the credential may be used for the model at that time.
 func (k *credential) free(model string, now time.Time) bool {
-	return k.off == nil && !now.Before(k.cooling[model].until) && k.balance.free(now)
+	return k.ready(now) && !now.Before(k.cooling[model].until)
 }
+
+// ready: nothing but a cooldown may keep it from being used.
+func (k *credential) ready(now time.Time) bool { return k.off == nil && k.balance.free(now) }
 
 // free: not paused, or the pause is over and its one probe is not in flight.
 func (b balance) free(now time.Time) bool {
@@ -95,13 +138,20 @@ func (k *credential) unpause() bool {
 }
 
 // cool takes a 429 in.
-func (k *credential) cool(model string, now time.Time, wait time.Duration, set settings) cooling {
+func (k *credential) cool(model string, now time.Time, s strike, set settings) cooling {
 	if k.cooling == nil {
 		k.cooling = map[string]cooling{}
 	}
-	c := k.cooling[model].limited(now, wait, set)
+	c := k.cooling[model].limited(now, s, set)
 	k.cooling[model] = c
 	return c
+}
+
+// answered takes a good answer in.
+func (k *credential) answered(model string) {
+	if c, ok := k.cooling[model]; ok {
+		k.cooling[model] = c.answered()
+	}
 }
 
 // view is what others see of the credential.
@@ -114,7 +164,7 @@ func (k *credential) view(model string, now time.Time, set settings) CredentialV
 	case !k.balance.until.IsZero():
 		v.State, v.Reason, v.Since, v.Until = StatePaused, ReasonUpstreamBalance, k.balance.since, k.balance.until
 	case now.Before(cool.until):
-		v.State, v.Reason, v.Since, v.Until = StateCooling, ReasonRateLimited, cool.since, cool.until
+		v.State, v.Reason, v.Since, v.Until, v.Stated = StateCooling, ReasonRateLimited, cool.since, cool.until, cool.stated
 	}
 	return v
 }

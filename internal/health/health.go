@@ -104,7 +104,10 @@ type channel struct {
 }
 
 // model is the health of one channel for one upstream model.
-type model struct{ breaker breaker.State }
+type model struct {
+	breaker breaker.State
+	flying  flying
+}
 
 // Order is what an operator said, or (of a refused credential) the gateway.
 type Order struct {

@@ -14,7 +14,7 @@ import (
 
 func TestHealthy(t *testing.T) {
 	b := newBench(t)
-	want := View{State: StateClosed, Since: b.at, Usable: true, Factor: 1, Credentials: []CredentialView{
+	want := View{State: StateClosed, Since: b.at, Usable: true, Ready: true, Factor: 1, Credentials: []CredentialView{
 		{Name: "k1", State: CredentialActive, Usable: true, Factor: 1}, {Name: "k2", State: CredentialActive, Usable: true, Factor: 1},
 	}}
 	if diff := cmp.Diff(want, b.view("a")); diff != "" {
@@ -64,7 +64,7 @@ func TestBreakerPerChannelAndModel(t *testing.T) {
 		b.fail(route("a", "k1"), classify.Connect)
 	}
 	v := b.view("a")
-	if v.State != StateOpen || v.Usable || v.Reason != "connect" || v.ConsecutiveFailures != 5 || !v.Since.Equal(b.at) || !v.Until.Equal(b.at.Add(30*time.Second)) {
+	if v.State != StateOpen || v.Usable || v.Reason != "connect" || v.ConsecutiveFailures != 5 || !v.Since.Equal(b.at) || !v.Until.Equal(b.at.Add(10*time.Second)) {
 		t.Errorf("view %+v", v)
 	}
 	b.credential("a", "k2", CredentialActive, true)
@@ -159,11 +159,107 @@ func TestCooling(t *testing.T) {
 	b.wait(time.Second)
 	limited("k2", 0)
 	v := b.view("a")
-	if v.State != StateCooling || v.Usable || v.Reason != ReasonRateLimited || !v.Until.Equal(b.at.Add(5*time.Second)) || !v.Since.Equal(b.at) {
+	if v.State != StateCooling || v.Usable || v.Reason != ReasonRateLimited || !v.Until.Equal(b.at.Add(time.Second)) || !v.Since.Equal(b.at) {
 		t.Errorf("with all credentials cooling the channel is %+v", v)
 	}
-	b.wait(5 * time.Second)
+	b.refused(route("a", "k2"))
+	if p, ok := b.r.AllowCooling(route("a", "k2"), "c"); !ok {
+		t.Error("nothing but a cooldown, and it may not go in spite of it")
+	} else {
+		p.Done(Result{Aborted: true})
+	}
+	b.wait(time.Second)
 	b.state("a", StateClosed, true)
+}
+
+// cools tells how long a 429 without a time, of a request sent now, cools b.
+func (b *bench) cools() time.Duration {
+	b.Helper()
+	p, ok := b.r.AllowCooling(route("b", "k1"), "c")
+	if !ok {
+		b.Fatal("refused")
+	}
+	p.Done(Result{Failure: classify.RateLimited})
+	return b.credential("b", "k1", StateCooling, false).Until.Sub(b.at)
+}
+
+func TestCooldownsWithoutATimeDouble(t *testing.T) {
+	b := newBench(t)
+	for i, want := range []time.Duration{1, 2, 4, 8, 16, 32, 60, 60} {
+		if got := b.cools(); got != want*time.Second {
+			t.Errorf("the %d. 429 cools for %s, want %ds", i+1, got, want)
+		}
+		b.wait(want * time.Second)
+	}
+	for range 5 { // back to the third step, so that the next one is the fourth
+		b.once(route("b", "k1"), Result{OK: true})
+	}
+	if got := b.cools(); got != 8*time.Second {
+		t.Errorf("after five good answers it cools for %s", got)
+	}
+	for range 100 {
+		p, _ := b.r.AllowCooling(route("b", "k1"), "c")
+		p.Done(Result{OK: true})
+	}
+	b.wait(8 * time.Second)
+	if got := b.cools(); got != time.Second {
+		t.Errorf("after many good answers it cools for %s", got)
+	}
+	b.wait(time.Second)
+	if got := b.cools(); got != 2*time.Second {
+		t.Errorf("the second one cools for %s", got)
+	}
+	b.wait(10 * time.Minute)
+	if got := b.cools(); got != time.Second {
+		t.Errorf("long after the last one it cools for %s", got)
+	}
+}
+
+// TestA429OfManyIsOne: requests that were under way together say one thing.
+func TestA429OfManyIsOne(t *testing.T) {
+	b := newBench(t)
+	var together []*Permit
+	for range 20 {
+		together = append(together, b.allow(route("b", "k1"), "c"))
+		b.wait(time.Millisecond)
+	}
+	for _, p := range together {
+		p.Done(Result{Failure: classify.RateLimited})
+		if k := b.credential("b", "k1", StateCooling, false); k.Until.Sub(b.at) != time.Second || k.Stated {
+			t.Fatalf("cools for %s, stated %t", k.Until.Sub(b.at), k.Stated)
+		}
+		b.wait(time.Millisecond)
+	}
+	b.once(route("a", "k1"), Result{Failure: classify.RateLimited, RetryAfter: time.Second})
+	if !b.credential("a", "k1", StateCooling, false).Stated {
+		t.Error("a time that upstream named is not known as such")
+	}
+}
+
+// TestQuickFailuresAreNoRow: failures come back before the good answers of
+// requests that were sent together with them.
+func TestQuickFailuresAreNoRow(t *testing.T) {
+	b := newBench(t)
+	var good, bad []*Permit
+	for range 8 {
+		bad = append(bad, b.allow(route("b", "k1"), "c"))
+		good = append(good, b.allow(route("b", "k1"), "d"))
+		b.wait(time.Millisecond)
+	}
+	for _, p := range bad {
+		p.Done(Result{Failure: classify.Upstream5xx})
+	}
+	b.state("b", StateClosed, true)
+	for _, p := range good {
+		p.Done(Result{OK: true})
+	}
+	long := b.allow(route("b", "k1"), "d")
+	b.wait(time.Millisecond)
+	for _, customer := range []string{"c", "d", "e", "c", "d"} { // all sent after what is under way
+		b.allow(route("b", "k1"), customer).Done(Result{Failure: classify.Upstream5xx})
+	}
+	b.state("b", StateOpen, false)
+	long.Done(Result{OK: true})
 }
 
 func TestWeightHalvesAndReturns(t *testing.T) {
@@ -173,7 +269,7 @@ func TestWeightHalvesAndReturns(t *testing.T) {
 		if f := b.view("b").Factor; f != want {
 			t.Errorf("factor %v, want %v", f, want)
 		}
-		b.wait(5 * time.Second)
+		b.wait(b.credential("b", "k1", StateCooling, false).Until.Sub(b.at))
 	}
 	b.wait(30*time.Second - 1)
 	for _, want := range []float64{0.125, 0.25, 0.25, 0.5, 0.5, 1, 1} {
@@ -279,7 +375,7 @@ func TestOneOfTwoCredentialsIsOutOfBalance(t *testing.T) {
 	}
 	b.fail(route("a", "k2"), classify.RateLimited)
 	v := b.view("a")
-	if v.State != StateCooling || v.Usable || !v.Until.Equal(b.at.Add(5*time.Second)) {
+	if v.State != StateCooling || v.Usable || !v.Until.Equal(b.at.Add(time.Second)) {
 		t.Errorf("one paused, one cooling: %+v", v)
 	}
 }
@@ -359,7 +455,7 @@ func TestEarliestReturn(t *testing.T) {
 		b.fail(route("a", "k1"), classify.Connect)
 	}
 	b.once(route("b", "k1"), Result{Failure: classify.RateLimited, RetryAfter: 40 * time.Second})
-	want(30*time.Second, true)
+	want(10*time.Second, true)
 	if err := b.r.Pause("a", "", ""); err != nil {
 		t.Fatal(err)
 	}

@@ -22,6 +22,9 @@ type Permit struct {
 	cred     *credential // nil: not known
 	ticket   breaker.Ticket
 	credGen  uint64
+	sent     time.Time
+	older    *Permit // among what is under way; under the lock, like newer
+	newer    *Permit
 	balance  bool // this is a balance pause's probe
 	done     bool // under the lock
 
@@ -43,29 +46,43 @@ const aliveEvery = time.Second
 
 // Allow asks to send one attempt. The permit is nil if it may not go.
 func (r *Registry) Allow(route Route, customer string) (*Permit, bool) {
+	return r.ask(route, customer, (*credential).free)
+}
+
+// AllowCooling is Allow for a route that may cool: nothing better is there, and
+// nobody but the gateway itself said how long it cools.
+func (r *Registry) AllowCooling(route Route, customer string) (*Permit, bool) {
+	return r.ask(route, customer, func(k *credential, _ string, now time.Time) bool { return k.ready(now) })
+}
+
+// fit tells whether a credential may be used for a model at that time.
+type fit func(k *credential, model string, now time.Time) bool
+
+func (r *Registry) ask(route Route, customer string, is fit) (*Permit, bool) {
 	now := r.now()
 	r.mu.Lock()
-	p, events := r.allow(route, customer, now)
+	p, events := r.allow(route, customer, is, now)
 	r.mu.Unlock()
 	r.tell(events)
 	return p, p != nil
 }
 
-func (r *Registry) allow(route Route, customer string, now time.Time) (*Permit, []Event) {
+func (r *Registry) allow(route Route, customer string, is fit, now time.Time) (*Permit, []Event) {
 	c := r.channels[route.Channel]
 	if c == nil {
 		return &Permit{}, nil // of a configuration that is gone: nothing to protect
 	}
 	k := c.credential(route.Credential)
-	if c.paused != nil || k != nil && !k.free(route.UpstreamModel, now) {
+	if c.paused != nil || k != nil && !is(k, route.UpstreamModel, now) {
 		return nil, nil
 	}
-	p := &Permit{r: r, channel: c, route: route, customer: customer, model: c.model(route.UpstreamModel), cred: k}
+	p := &Permit{r: r, channel: c, route: route, customer: customer, model: c.model(route.UpstreamModel), cred: k, sent: now}
 	eff, events := p.step(breaker.Event{Kind: breaker.Acquire, Customer: customer, Deadline: now.Add(r.set.patience)}, now)
 	if !eff.Allowed {
 		return nil, events
 	}
 	p.ticket = eff.Ticket
+	p.model.flying.add(p)
 	p.alive.Store(now.UnixNano())
 	if k == nil {
 		return p, events
@@ -133,7 +150,8 @@ func (p *Permit) settle(res Result, now time.Time) []Event {
 	if !res.OK && !res.Aborted {
 		effect = EffectOf(res.Failure, res.RateLimit)
 	}
-	e := breaker.Event{Kind: breaker.Nothing, Customer: p.customer, Ticket: p.ticket, Cause: string(res.Failure)}
+	e := breaker.Event{Kind: breaker.Nothing, Customer: p.customer, Ticket: p.ticket, Cause: string(res.Failure), Sent: p.sent, Outlived: p.outlived()}
+	p.model.flying.remove(p)
 	switch {
 	case res.Aborted:
 	case res.OK:
@@ -162,10 +180,13 @@ func (p *Permit) strike(effect Effect, res Result, now time.Time) (events []Even
 		k.balance.probe = nil
 	}
 	if effect.Cool {
-		cool := k.cool(p.route.UpstreamModel, now, res.RetryAfter, p.r.set)
+		cool := k.cool(p.route.UpstreamModel, now, strike{p.sent, res.RetryAfter}, p.r.set)
 		ev := p.event(CooldownStarted, now)
 		ev.Reason, ev.Until = ReasonRateLimited, cool.until
 		events = append(events, ev)
+	}
+	if res.OK {
+		k.answered(p.route.UpstreamModel)
 	}
 	switch {
 	case p.credGen != k.generation:

@@ -1,17 +1,19 @@
 package health
 
 import (
+	"errors"
 	"net/http"
 	"strconv"
 	"strings"
 	"time"
 )
 
-const (
-	// absurd is beyond what any provider's window lasts. Cooldowns are capped
-	// far lower; this only tells an answer from nonsense.
-	absurd = 31 * 24 * time.Hour
+// Longest is more than any provider's window lasts. Who asks for more means
+// "long", and is taken to ask for this: cooldowns are capped far lower, and no
+// client is told it.
+const Longest = 31 * 24 * time.Hour
 
+const (
 	resetPrefix     = "x-ratelimit-reset"
 	remainingPrefix = "x-ratelimit-remaining"
 
@@ -24,13 +26,13 @@ const (
 // ParseRetryAfter reads how long upstream asks to wait: retry-after-ms, else
 // Retry-After (seconds, decimals too, or an HTTP date), else, only where
 // neither is there, the x-ratelimit-reset family (durations such as "6m0s",
-// seconds, moments). Zero, negative, past and absurd values are ignored.
+// seconds, moments). Zero, negative and past values are ignored. More than
+// Longest is Longest where upstream asks to wait; as the reset of a limit it
+// asks for nothing and is of a unit that nobody knows, so it is ignored.
 func ParseRetryAfter(h http.Header, now time.Time) (time.Duration, bool) {
 	ms, after := first(h, "Retry-After-Ms"), first(h, "Retry-After")
-	if n, ok := number(ms); ok {
-		if d, sane := within(n / 1000); sane {
-			return d, true
-		}
+	if n, ok := number(ms); ok && n > 0 {
+		return wish(n / 1000), true
 	}
 	if ms != "" || after != "" {
 		return retryAfter(after, now)
@@ -39,13 +41,18 @@ func ParseRetryAfter(h http.Header, now time.Time) (time.Duration, bool) {
 }
 
 func retryAfter(value string, now time.Time) (time.Duration, bool) {
-	if n, ok := number(value); ok {
-		return within(n)
+	if n, ok := number(value); ok && n > 0 {
+		return wish(n), true
 	}
-	if at, err := http.ParseTime(value); err == nil {
-		return until(at, now)
+	if at, err := http.ParseTime(value); err == nil && at.After(now) {
+		return min(at.Sub(now), Longest), true
 	}
 	return 0, false
+}
+
+// wish makes a duration of the seconds that upstream asks to wait.
+func wish(seconds float64) time.Duration {
+	return max(time.Duration(min(seconds, Longest.Seconds())*float64(time.Second)), 1)
 }
 
 // reset reads the x-ratelimit-reset family. Several limits may be told; those
@@ -86,7 +93,7 @@ func resetValue(value string, now time.Time) (time.Duration, bool) {
 	case ok:
 		return within(n)
 	}
-	if d, err := time.ParseDuration(value); err == nil && d > 0 && d <= absurd {
+	if d, err := time.ParseDuration(value); err == nil && d > 0 && d <= Longest {
 		return d, true
 	}
 	if at, err := time.Parse(time.RFC3339, value); err == nil {
@@ -96,7 +103,7 @@ func resetValue(value string, now time.Time) (time.Duration, bool) {
 }
 
 func until(at, now time.Time) (time.Duration, bool) {
-	if d := at.Sub(now); d > 0 && d <= absurd {
+	if d := at.Sub(now); d > 0 && d <= Longest {
 		return d, true
 	}
 	return 0, false
@@ -104,7 +111,7 @@ func until(at, now time.Time) (time.Duration, bool) {
 
 // within makes a duration of seconds, if it is one.
 func within(seconds float64) (time.Duration, bool) {
-	if seconds <= 0 || seconds > absurd.Seconds() {
+	if seconds <= 0 || seconds > Longest.Seconds() {
 		return 0, false
 	}
 	d := time.Duration(seconds * float64(time.Second))
@@ -114,11 +121,11 @@ func within(seconds float64) (time.Duration, bool) {
 // number reads digits with at most one point: no sign, exponent, NaN or
 // infinity.
 func number(s string) (float64, bool) {
-	if s == "" || len(s) > 40 || strings.Trim(s, "0123456789.") != "" {
+	if s == "" || strings.Trim(s, "0123456789.") != "" {
 		return 0, false
 	}
 	n, err := strconv.ParseFloat(s, 64)
-	return n, err == nil
+	return n, err == nil || errors.Is(err, strconv.ErrRange) // out of range is infinite
 }
 
 func first(h http.Header, name string) string { return strings.TrimSpace(h.Get(name)) }

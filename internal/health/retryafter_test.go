@@ -2,6 +2,7 @@ package health
 
 import (
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 )
@@ -22,7 +23,7 @@ func TestParseRetryAfter(t *testing.T) {
 		{"date", headers{"Retry-After": date(20 * time.Second)}, 20 * time.Second},
 		{"old date format", headers{"Retry-After": now.Add(20 * time.Second).Format("Monday, 02-Jan-06 15:04:05 GMT")}, 20 * time.Second},
 		{"past date", headers{"Retry-After": date(-time.Second)}, 0},
-		{"far date", headers{"Retry-After": date(1000 * 24 * time.Hour)}, 0},
+		{"far date", headers{"Retry-After": date(1000 * 24 * time.Hour)}, Longest},
 		{"zero", headers{"Retry-After": "0"}, 0},
 		{"negative", headers{"Retry-After": "-5"}, 0},
 		{"plus", headers{"Retry-After": "+5"}, 0},
@@ -30,8 +31,13 @@ func TestParseRetryAfter(t *testing.T) {
 		{"Inf", headers{"Retry-After": "Inf"}, 0},
 		{"exponent", headers{"Retry-After": "1e3"}, 0},
 		{"hex", headers{"Retry-After": "0x10"}, 0},
-		{"huge", headers{"Retry-After": "99999999999999999999"}, 0},
-		{"absurd", headers{"Retry-After": "999999999"}, 0},
+		{"huge", headers{"Retry-After": "99999999999999999999"}, Longest},
+		{"the end of time", headers{"Retry-After": "Fri, 31 Dec 9999 23:59:59 GMT"}, Longest},
+		{"out of range", headers{"Retry-After": strings.Repeat("9", 400)}, Longest},
+		{"a year", headers{"Retry-After": "31536000"}, Longest},
+		{"a year of milliseconds", headers{"Retry-After-Ms": "31536000000"}, Longest},
+		{"next to nothing", headers{"Retry-After": "0.00000000001"}, 1},
+		{"absurd", headers{"Retry-After": "999999999"}, Longest},
 		{"two points", headers{"Retry-After": "1.2.3"}, 0},
 		{"words", headers{"Retry-After": "soon"}, 0},
 		{"a list", headers{"Retry-After": "1, 2"}, 0},
@@ -78,7 +84,7 @@ func FuzzParseRetryAfter(f *testing.F) {
 	f.Fuzz(func(t *testing.T, s string) {
 		for _, name := range []string{"Retry-After", "Retry-After-Ms", "X-Ratelimit-Reset-Tokens"} {
 			d, ok := ParseRetryAfter(http.Header{name: {s}}, now)
-			if ok && (d <= 0 || d > absurd) || !ok && d != 0 {
+			if ok && (d <= 0 || d > Longest) || !ok && d != 0 {
 				t.Errorf("%s: %q gives %s %v", name, s, d, ok)
 			}
 		}

@@ -42,7 +42,9 @@ type CredentialSnapshot struct {
 type CoolingSnapshot struct {
 	Since  time.Time `json:"since"`
 	Until  time.Time `json:"until"`
+	Stated bool      `json:"stated,omitempty"` // upstream named the time
 	Factor float64   `json:"factor"`
+	Steps  int       `json:"steps,omitempty"`
 }
 
 // WeightSnapshot is one override of a weight.
@@ -83,7 +85,7 @@ func (c *channel) export(name string, now time.Time, set settings) ChannelSnapsh
 		}
 		for m, cool := range k.cooling {
 			if cool.factorAt(now, set.step) < 1 || now.Before(cool.until) {
-				cs.Cooling[m] = CoolingSnapshot{cool.since, cool.until, cool.factor}
+				cs.Cooling[m] = CoolingSnapshot{cool.since, cool.until, cool.stated, cool.factor, cool.steps}
 			}
 		}
 		s.Credentials = append(s.Credentials, cs)
@@ -142,7 +144,8 @@ func (c *channel) restore(s ChannelSnapshot, now time.Time, set settings, rechec
 			if k.cooling == nil {
 				k.cooling = map[string]cooling{}
 			}
-			k.cooling[m] = cooling{cool.Since, earlier(cool.Until, now.Add(set.cooldown.Max)), cool.Factor}
+			k.cooling[m] = cooling{since: cool.Since, until: earlier(cool.Until, now.Add(set.cooldown.Max)), stated: cool.Stated,
+				factor: cool.Factor, steps: cool.Steps}
 		}
 	}
 }

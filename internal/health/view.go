@@ -15,6 +15,7 @@ type View struct {
 	Reason              string
 	Since, Until        time.Time // zero: unknown, without an end
 	Usable              bool      // an Allow with one of the usable credentials would be granted now
+	Ready               bool      // the same, but for what keeps the credentials from being used
 	Factor              float64   // of the weight: 1 down to the floor after 429s
 	ConsecutiveFailures int
 	Credentials         []CredentialView // in the configuration's order; one named "" for a keyless channel
@@ -28,6 +29,7 @@ type CredentialView struct {
 	State        string // active, cooling, paused, disabled
 	Reason       string
 	Since, Until time.Time
+	Stated       bool // cooling: upstream named the time
 	Usable       bool
 	Factor       float64
 }
@@ -53,10 +55,11 @@ func (r *Registry) View(channel *config.Channel, upstreamModel string) View {
 		v.Since = c.since
 	}
 	v.position(s, now)
-	v.Usable = s.Free(now, r.set.breaker)
+	v.Ready = s.Free(now, r.set.breaker)
+	v.Usable = v.Ready
 	v.fromCredentials()
 	if c != nil && c.paused != nil {
-		v.Usable, v.State, v.Reason, v.Since, v.Until = false, StatePaused, c.paused.Reason, c.paused.Since, time.Time{}
+		v.Usable, v.Ready, v.State, v.Reason, v.Since, v.Until = false, false, StatePaused, c.paused.Reason, c.paused.Since, time.Time{}
 	}
 	return v
 }

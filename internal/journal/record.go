@@ -159,6 +159,7 @@ type Decision struct {
 	N          int         `json:"n"`
 	Chosen     string      `json:"chosen"` // a channel, or "" when none was left
 	Reason     string      `json:"reason,omitempty"`
+	WaitedMS   int64       `json:"waited_ms,omitempty"` // for a route that cooled
 	Candidates []Candidate `json:"candidates"`
 }
 

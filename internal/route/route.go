@@ -44,6 +44,17 @@ func (r Route) Origin() string { return r.Candidate.Channel.OriginOf(r.Credentia
 // Host is the host and port of the route's base URL.
 func (r Route) Host() string { return hostOf(r.Candidate.Channel) }
 
+// same tells whether two routes lead to one server with one key: what fails on
+// the one fails on the other.
+func (r Route) same(other Route) bool { return r.Host() == other.Host() && r.key().Equal(other.key()) }
+
+func (r Route) key() (none config.Secret) {
+	if r.Credential == nil {
+		return none
+	}
+	return r.Credential.Key
+}
+
 // hostOf writes the same host the same way, however the configuration does.
 func hostOf(c *config.Channel) string {
 	u, err := url.Parse(c.BaseURL)
@@ -60,7 +71,9 @@ const (
 	ExcludedWeight  = "weight_zero" // the operator gave it no weight
 	ExcludedOrigin  = "origin"      // the request's state lives elsewhere
 	ExcludedTried   = "tried"       // this request was there already
+	ExcludedSame    = "same_route"  // has the host and the key of a route where this request was
 	ExcludedProbe   = "probe_busy"  // half-open, and another request is probing
+	ExcludedFailed  = "failed_recently"
 )
 
 // Query is what a choice depends on beside the candidates.
@@ -71,6 +84,7 @@ type Query struct {
 	Denied    []health.Route // routes that health refused a moment ago
 	Last      *Route         // the attempt that failed; nil for the first choice
 	HostFirst bool           // another host goes before priority (after rows 1–4)
+	Failed    []string       // hosts where an earlier request like this one failed a short time ago
 	Affinity  string         // requests with the same value prefer the same route
 	Random    func() float64 // in [0,1)
 	Weight    func(channel string) (int, bool)
@@ -81,12 +95,31 @@ type option struct {
 	route  Route
 	weight float64 // of its channel
 	factor float64 // of its credential: what 429s have left
+	health health.CredentialView
 }
 
 // Choose picks a route. views holds the health of model.Channels, by index.
 // ok is false when no route is left; the decision then has no chosen channel.
 func Choose(model *config.Model, views []health.View, q Query) (chosen Route, ok bool, d journal.Decision) {
-	var options []option
+	options, d := candidates(model, views, q)
+	if len(options) == 0 {
+		return Route{}, false, d
+	}
+	best, why, avoided := narrow(options, q, triedHosts(model, q))
+	for i := range d.Candidates {
+		if c := &d.Candidates[i]; c.Excluded == "" && avoided && slices.Contains(q.Failed, hostOf(model.Channels[i].Channel)) {
+			c.Excluded = ExcludedFailed
+		}
+	}
+	chosen = pick(best, q)
+	d.Chosen = chosen.Candidate.Channel.Name
+	d.Reason = reason(options, why, q)
+	return chosen, true, d
+}
+
+// candidates lists the routes that may be used, and how every channel stands.
+func candidates(model *config.Model, views []health.View, q Query) (options []option, d journal.Decision) {
+	tried := triedRoutes(model, q)
 	d.Candidates = make([]journal.Candidate, len(model.Channels))
 	for i := range model.Channels {
 		c := &model.Channels[i]
@@ -97,7 +130,7 @@ func Choose(model *config.Model, views []health.View, q Query) (chosen Route, ok
 			}
 		}
 		effective := float64(weight) * views[i].Factor
-		open, why := usable(c, views[i], weight, q)
+		open, why := usable(c, views[i], weight, q, tried)
 		for _, o := range open {
 			o.weight = effective
 			options = append(options, o)
@@ -105,18 +138,11 @@ func Choose(model *config.Model, views []health.View, q Query) (chosen Route, ok
 		d.Candidates[i] = journal.Candidate{Channel: c.Channel.Name, State: views[i].State, Priority: c.Priority,
 			Weight: float64(weight), EffectiveWeight: effective, Excluded: why}
 	}
-	if len(options) == 0 {
-		return Route{}, false, d
-	}
-	best, why := narrow(options, q, triedHosts(model, q))
-	chosen = pick(best, q)
-	d.Chosen = chosen.Candidate.Channel.Name
-	d.Reason = reason(options, why, q)
-	return chosen, true, d
+	return options, d
 }
 
 // usable lists a candidate's routes that may be used, or says why there is none.
-func usable(c *config.Candidate, v health.View, weight int, q Query) (open []option, why string) {
+func usable(c *config.Candidate, v health.View, weight int, q Query, tried []Route) (open []option, why string) {
 	switch {
 	case c.Channel.Protocol != q.Protocol:
 		return nil, ExcludedSurface
@@ -134,10 +160,12 @@ func usable(c *config.Candidate, v health.View, weight int, q Query) (open []opt
 			why = firstOf(why, ExcludedOrigin)
 		case slices.Contains(q.Tried, key):
 			why = firstOf(why, ExcludedTried)
+		case slices.ContainsFunc(tried, r.same):
+			why = firstOf(why, ExcludedSame)
 		case slices.Contains(q.Denied, key):
 			why = firstOf(why, ExcludedProbe)
 		default:
-			open = append(open, option{route: r, factor: cred.Factor})
+			open = append(open, option{route: r, factor: cred.Factor, health: cred})
 		}
 	}
 	if len(open) > 0 {
@@ -163,9 +191,10 @@ func credential(c *config.Channel, name string) *config.Credential {
 }
 
 // narrow leaves the options of the first rank: by priority, inside a priority
-// another host first; after rows 1–4 another host goes before priority. why is
-// the first of these that left something out.
-func narrow(options []option, q Query, tried []string) (best []option, why string) {
+// another host first; after rows 1–4 another host goes before priority, and so
+// does one where no request like this one failed a short time ago. why is the
+// first of these that left something out.
+func narrow(options []option, q Query, tried []string) (best []option, why string, avoided bool) {
 	step := func(name string, to func([]option) []option) {
 		before := len(options)
 		options = to(options)
@@ -177,11 +206,14 @@ func narrow(options []option, q Query, tried []string) (best []option, why strin
 	if q.Last != nil && q.HostFirst {
 		step(reasonOtherHost, otherHost)
 	}
+	before := len(options)
+	step(reasonFailed, func(all []option) []option { return unlessNone(all, q.Failed) })
+	avoided = len(options) < before
 	step(reasonPriority, lowestPriority)
 	if q.Last != nil {
 		step(reasonOtherHost, otherHost)
 	}
-	return options, why
+	return options, why, avoided
 }
 
 func lowestPriority(options []option) []option {
@@ -195,12 +227,33 @@ func lowestPriority(options []option) []option {
 // last one, unless nothing else is there. A second credential of a host that
 // failed first must not come before a third host.
 func otherHosts(options []option, tried []string, last string) []option {
-	for _, hosts := range [...][]string{tried, {last}} {
-		if others := keep(options, func(o option) bool { return !slices.Contains(hosts, o.route.Host()) }); len(others) > 0 {
-			return others
+	if others := unlessNone(options, tried); len(others) < len(options) {
+		return others
+	}
+	return unlessNone(options, []string{last})
+}
+
+// unlessNone leaves out those hosts, unless nothing else is there.
+func unlessNone(options []option, hosts []string) []option {
+	others := keep(options, func(o option) bool { return !slices.Contains(hosts, o.route.Host()) })
+	if len(others) == 0 {
+		return options
+	}
+	return others
+}
+
+// triedRoutes are the routes that this request has used, as far as they are
+// still configured.
+func triedRoutes(model *config.Model, q Query) (routes []Route) {
+	for _, key := range q.Tried {
+		for i := range model.Channels {
+			c := &model.Channels[i]
+			if c.Channel.Name == key.Channel && c.UpstreamModel == key.UpstreamModel {
+				routes = append(routes, Route{c, credential(c.Channel, key.Credential)})
+			}
 		}
 	}
-	return options
+	return routes
 }
 
 // triedHosts lists where this request was already.
@@ -227,10 +280,12 @@ func keep(options []option, want func(option) bool) []option {
 // Why this one, in a word.
 const (
 	reasonOnlyRoute = "only_route"
+	reasonFailed    = ExcludedFailed
 	reasonOtherHost = "other_host"
 	reasonPriority  = "priority"
 	reasonAffinity  = "affinity"
 	reasonWeight    = "weight"
+	reasonFirstBack = "first_back" // all routes cool, and this one is back first
 )
 
 func reason(all []option, narrowed string, q Query) string {

@@ -22,7 +22,7 @@ func (b *bench) add(name, host string, priority, weight int, credentials ...stri
 	ch := &config.Channel{Name: name, Protocol: config.ProtocolResponses, BaseURL: "https://" + host + "/v1"}
 	view := health.View{State: health.StateClosed, Usable: true, Factor: 1}
 	for _, c := range credentials {
-		ch.Credentials = append(ch.Credentials, config.Credential{Name: c})
+		ch.Credentials = append(ch.Credentials, config.Credential{Name: c, Key: config.NewSecret(name + "/" + c)})
 		view.Credentials = append(view.Credentials, active(c))
 	}
 	if len(credentials) == 0 {
@@ -286,4 +286,57 @@ func TestRecord(t *testing.T) {
 	if diff := cmp.Diff(want, d); diff != "" {
 		t.Error(diff)
 	}
+}
+
+// Two channels with one host and one key are one route for a replay or switch.
+func TestChannelsOfOneHostAndKeyAreOneRoute(t *testing.T) {
+	b := &bench{}
+	b.add("a", "one.example", 0, 100, "k1")
+	twin := b.add("twin", "ONE.example:443", 0, 100, "other-name")
+	twin.Channel.Credentials[0].Key = b.model.Channels[0].Channel.Credentials[0].Key
+	last := b.route(0, "k1")
+	q := query(0)
+	expect(t, b, q, "a/k1", "weight") // the first choice is free
+	q.Last, q.Tried, q.HostFirst = &last, []health.Route{last.Key()}, true
+	expect(t, b, q, "", "")
+	_, d := b.choose(q)
+	if got := d.Candidates[1].Excluded; got != "same_route" {
+		t.Errorf("the twin is excluded as %q", got)
+	}
+	b.add("keyless", "one.example", 0, 100)
+	b.add("other-key", "one.example", 5, 100, "k2")
+	expect(t, b, q, "keyless", "priority")
+	q.Tried = append(q.Tried, b.route(2, "").Key())
+	expect(t, b, q, "other-key/k2", "only_route")
+}
+
+// Where an earlier request like this one failed, this one goes last.
+func TestAHostThatFailedRecentlyComesLast(t *testing.T) {
+	b := &bench{}
+	b.add("a", "one.example", 0, 1000, "k1", "k2")
+	b.add("b", "two.example", 0, 1)
+	b.add("far", "three.example", 1, 100)
+	q := query(0)
+	q.Affinity = "a conversation"
+	for _, tt := range []struct {
+		failed       []string
+		want, reason string
+		excluded     string // of a, b and far
+	}{
+		{nil, "a/k1", "priority", ",,"},
+		{[]string{"one.example"}, "b", "failed_recently", "failed_recently,,"},
+		{[]string{"one.example", "two.example"}, "far", "failed_recently", "failed_recently,failed_recently,"},
+		{[]string{"one.example", "two.example", "three.example"}, "a/k1", "priority", ",,"},
+		{[]string{"gone.example"}, "a/k1", "priority", ",,"},
+	} {
+		q.Failed = tt.failed
+		expect(t, b, q, tt.want, tt.reason)
+		_, d := b.choose(q)
+		if got := d.Candidates[0].Excluded + "," + d.Candidates[1].Excluded + "," + d.Candidates[2].Excluded; got != tt.excluded {
+			t.Errorf("failed %v: excluded %s, want %s", tt.failed, got, tt.excluded)
+		}
+	}
+	last := b.route(1, "")
+	q.Failed, q.Last, q.Tried, q.HostFirst = []string{"one.example", "three.example"}, &last, []health.Route{last.Key()}, true
+	expect(t, b, q, "a/k1", "priority") // nothing else is there, so the usual order holds
 }

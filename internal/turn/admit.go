@@ -196,11 +196,8 @@ func (t *turn) openBooks(held money.Nano) *fault.Error {
 		return t.overBudget(over)
 	case errors.As(err, &short):
 		return t.poor(short.Available.String(), held.String())
-	case err != nil && t.onPurpose():
-		stop, _ := stopped(t.parent)
-		return fault.New(stop.Code, "").WithCause(err)
-	case err != nil && t.ctx.Err() != nil:
-		return fault.New(fault.InternalError, "The client left.").WithCause(err)
+	case err != nil && (t.onPurpose() || t.ctx.Err() != nil):
+		return t.interrupted(err)
 	case err != nil:
 		level := slog.LevelError
 		if t.Books.Away() {

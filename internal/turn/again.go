@@ -38,7 +38,7 @@ func (t *turn) again(a *attempt) bool {
 			return false
 		}
 		if !found {
-			facts.RouteLeft = false
+			facts = t.facts(a) // the client may have left while a route was waited for
 			a.verdict = replay.Decide(facts)
 		}
 	}
@@ -125,6 +125,9 @@ func (t *turn) shownFault(a *attempt, handed replay.Handed) *fault.Error {
 	}
 	f := faultOf(shown, t.req)
 	a.secrets().Clean(f)
+	if f.RetryAfter >= health.Longest {
+		f.RetryAfter = 0 // no client waits for a year
+	}
 	if f.RetryAfter == 0 && (a.failed.Failure == classify.Balance || a.failed.Failure == classify.RateLimited || a.failed.RateLimit) {
 		f.RetryAfter = t.untilReturn() // the route is out for some time, and others may be out too
 	}

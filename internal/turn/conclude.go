@@ -30,6 +30,7 @@ func (t *turn) conclude(a *attempt) Result {
 		e = t.ending(a, handed)
 		t.rec.Error = t.told(e)
 		t.nameMade(e)
+		t.noteFailures()
 	}
 	t.settle(a, handed)
 	t.freeLimits()

@@ -54,7 +54,8 @@ type Engine struct {
 	Log     *slog.Logger
 	Node    func() string // this process in the database
 
-	drains drains
+	drains  drains
+	repeats repeats
 }
 
 // Observer is told of requests, for metrics.
@@ -151,6 +152,9 @@ type turn struct {
 	bill     meter.Billing
 	opened   bool // the hold and the record exist
 	closed   bool // both were brought to their end
+
+	signs  []uint64      // what a repeat of this request would have in common with it
+	waited time.Duration // for routes that cooled
 
 	made     replay.Counts
 	tried    []health.Route

@@ -4,20 +4,32 @@ package main
 // breaker, cooldowns, pauses, disabled credentials, and what counts at all.
 func healths() []mutant {
 	const (
-		step    = "internal/breaker/step.go"
-		table   = "internal/health/effects.go"
-		cool    = "internal/health/credential.go"
-		permit  = "internal/health/permit.go"
-		after   = "internal/health/retryafter.go"
-		recheck = "internal/health/recheck.go"
-		order   = "internal/health/operator.go"
-		again   = "internal/turn/again.go"
+		choose   = "internal/turn/choose.go"
+		comeback = "internal/route/comeback.go"
+		repeats  = "internal/turn/repeats.go"
+		routes   = "internal/route/route.go"
+		step     = "internal/breaker/step.go"
+		table    = "internal/health/effects.go"
+		cool     = "internal/health/credential.go"
+		permit   = "internal/health/permit.go"
+		after    = "internal/health/retryafter.go"
+		recheck  = "internal/health/recheck.go"
+		order    = "internal/health/operator.go"
+		again    = "internal/turn/again.go"
 	)
 	all := []mutant{
 		{name: "never open", breaks: []string{"closed → open"}, caught: []string{"health-opens"}, edits: []edit{
-			in(step, `if counted(s, now, cfg) >= cfg.Failures {`, `if false {`)}},
+			in(step, `if s.down(e, now, cfg) {`, `if false {`)}},
 		{name: "open one failure late", breaks: []string{"closed → open"}, caught: []string{"health-opens"}, edits: []edit{
-			in(step, `if counted(s, now, cfg) >= cfg.Failures {`, `if counted(s, now, cfg) > cfg.Failures {`)}},
+			in(step, `return mostly && s.counted(e.Outlived, now, cfg) >= cfg.Failures`, `return mostly && s.counted(e.Outlived, now, cfg) > cfg.Failures`)}},
+		{name: "open whatever the window says", breaks: []string{"closed: only if half of the window failed"}, caught: []string{"health-flaky-stays-closed"}, edits: []edit{
+			in(step, `mostly := ok+failed < cfg.Samples || float64(failed) >= cfg.Rate*float64(ok+failed)`, `mostly := ok+failed >= 0`)}},
+		{name: "ask a window that holds too little", breaks: []string{"closed: only if half of the window failed"}, caught: []string{"health-opens-early"}, edits: []edit{
+			in(step, `mostly := ok+failed < cfg.Samples || `, `mostly := `)}},
+		{name: "believe the good results of another time", breaks: []string{"closed: a long row opens"}, caught: []string{"health-dies-at-once"}, edits: []edit{
+			in(step, `if s.Row >= cfg.Samples {`, `if false {`)}},
+		{name: "count failures in the order in which they end", breaks: []string{"closed: a row by the order of sending"}, caught: []string{"health-quick-failures"}, edits: []edit{
+			in(step, `if f.Sent.Before(outlived) {`, `if false {`)}},
 		{name: "count failures outside the window", breaks: []string{"closed: the window"}, caught: []string{"health-window"}, edits: []edit{
 			in(step, `if f.At.Sub(old.At) >= cfg.Window {`, `if false {`)}},
 		{name: "count failures across a success", breaks: []string{"closed: a success ends the row"}, caught: []string{"health-success-between"}, edits: []edit{
@@ -30,11 +42,13 @@ func healths() []mutant {
 		{name: "never let an open breaker probe", breaks: []string{"open → half-open"}, caught: []string{"health-recovers"}, edits: []edit{
 			in(step, `	if s.At == Open && !now.Before(s.Until) {`, `	if false {`),
 			in(step, `	case s.At == Open && !now.Before(s.Until):`, `	case false:`)}},
-		{name: "never double the time open", breaks: []string{"half-open → open"}, caught: []string{"health-doubles"}, edits: []edit{
-			in(step, `s.OpenFor = max(cfg.Open, min(2*last, cfg.OpenMax))`, `s.OpenFor = cfg.Open + 0*last`)}},
-		{name: "double without end", breaks: []string{"half-open → open"}, caught: []string{"health-doubles"}, edits: []edit{
-			in(step, `s.OpenFor = max(cfg.Open, min(2*last, cfg.OpenMax))`, `s.OpenFor = max(cfg.Open, 2*last)`)}},
-		{name: "let a failed probe pass", breaks: []string{"half-open → open"}, caught: []string{"health-doubles"}, edits: []edit{
+		{name: "ask after a long outage as often as before", breaks: []string{"open: open_max after two minutes"}, caught: []string{"health-probes-fail"}, edits: []edit{
+			in(step, `if now.Sub(s.Outage) >= LongOutage {`, `if false {`)}},
+		{name: "take every outage for a long one", breaks: []string{"open: open_max after two minutes"}, caught: []string{"health-probes-fail"}, edits: []edit{
+			in(step, `if now.Sub(s.Outage) >= LongOutage {`, `if true {`)}},
+		{name: "begin the outage anew with every probe", breaks: []string{"open: open_max after two minutes"}, caught: []string{"health-probes-fail"}, edits: []edit{
+			in(step, `if s.Outage.IsZero() {`, `if true {`)}},
+		{name: "let a failed probe pass", breaks: []string{"half-open → open"}, caught: []string{"health-probes-fail"}, edits: []edit{
 			in(step, "	case s.At == HalfOpen:\n		s = open(", "	case false:\n		s = open(")}},
 		{name: "never leave half-open", breaks: []string{"half-open → closed"}, caught: []string{"health-recovers"}, small: true, edits: []edit{
 			in(step, `if s.Successes >= cfg.Successes {`, `if false {`)}},
@@ -60,19 +74,48 @@ func healths() []mutant {
 		{name: "ignore Retry-After", breaks: []string{"cooling: as long as upstream asks"}, caught: []string{"class-retry-after-seconds"}, edits: []edit{
 			in(cool, `if wait <= 0 {`, `if true {`)}},
 		{name: "ignore Retry-After as a date", breaks: []string{"cooling: as long as upstream asks"}, caught: []string{"class-retry-after-date"}, edits: []edit{
-			in(after, `if at, err := http.ParseTime(value); err == nil {`, `if at, err := http.ParseTime(value); err == nil && false {`)}},
+			in(after, `if at, err := http.ParseTime(value); err == nil && at.After(now) {`, `if at, err := http.ParseTime(value); err == nil && at.After(now) && false {`)}},
 		{name: "ignore retry-after-ms", breaks: []string{"cooling: as long as upstream asks"}, caught: []string{"class-retry-after-ms"}, edits: []edit{
-			in(after, `if n, ok := number(ms); ok {`, `if n, ok := number(ms); ok && false {`)}},
+			in(after, `if n, ok := number(ms); ok && n > 0 {`, `if n, ok := number(ms); ok && n < 0 {`)}},
+		{name: "ignore an absurd Retry-After", breaks: []string{"cooling: at most 60 s"}, caught: []string{"class-retry-after-absurd"}, edits: []edit{
+			in(after, `if n, ok := number(value); ok && n > 0 {`, `if n, ok := number(value); ok && n > 0 && n < Longest.Seconds() {`)}},
+		{name: "tell a client to come back in a year", breaks: []string{"cooling: at most 60 s"}, caught: []string{"class-retry-after-absurd"}, edits: []edit{
+			in(again, `if f.RetryAfter >= health.Longest {`, `if false {`)}},
+		{name: "never double a cooldown", breaks: []string{"cooling: doubling while 429s go on"}, caught: []string{"health-cooling-doubles"}, edits: []edit{
+			in(cool, "		wait *= 2\n", "		wait *= 1\n")}},
+		{name: "never take a step back", breaks: []string{"cooling: back by one step for each good answer"}, caught: []string{"health-cooling-doubles"}, edits: []edit{
+			in(cool, `c.steps = max(c.steps-1, 0)`, `c.steps = max(c.steps-0, 0)`)}},
+		{name: "forget all steps with one good answer", breaks: []string{"cooling: back by one step for each good answer"}, caught: []string{"health-cooling-doubles"}, edits: []edit{
+			in(cool, `c.steps = max(c.steps-1, 0)`, `c.steps = 0`)}},
+		{name: "double for each 429 of a burst", breaks: []string{"cooling: a burst is one 429"}, caught: []string{"health-cooling-burst"}, edits: []edit{
+			in(cool, `if c.steps == 0 || !s.sent.Before(c.stepped) {`, `if c.steps >= 0 || !s.sent.Before(c.stepped) {`)}},
+		{name: "refuse where every route cools", breaks: []string{"cooling: a request waits"}, caught: []string{"health-cooling-waits"}, edits: []edit{
+			in(choose, `case !cools, !may, !t.wait(wait):`, `case true, !cools, !may, !t.wait(wait):`)}},
+		{name: "wait for as long as it takes", breaks: []string{"cooling: a request waits"}, caught: []string{"health-cooling-stated", "health-cooling-first-back"}, edits: []edit{
+			in(comeback, `	return min(until, left), true`, `	return until, true`),
+			in(comeback, `if until > left && c.Stated {`, `if false {`)}},
+		{name: "go where upstream said not to come yet", breaks: []string{"cooling: a stated time holds"}, caught: []string{"health-cooling-stated"}, edits: []edit{
+			in(comeback, `if until > left && c.Stated {`, `if false {`)}},
+		{name: "refuse where nobody but the gateway said how long", breaks: []string{"cooling: then the first to return"}, caught: []string{"health-cooling-first-back"}, edits: []edit{
+			in(comeback, `if until > left && c.Stated {`, `if until > left {`)}},
+		{name: "go to the last to return", breaks: []string{"cooling: then the first to return"}, caught: []string{"health-cooling-first-back"}, edits: []edit{
+			in(comeback, `if !ok || v.Until.Before(first.At) ||`, `if !ok || v.Until.After(first.At) ||`)}},
+		{name: "wait for a client that left", breaks: []string{"cooling: a request waits"}, caught: []string{"health-cooling-leaves"}, edits: []edit{
+			in(choose, "	case <-t.ctx.Done():\n	case <-t.parent.Done():\n", "")}},
+		{name: "hide the wait", breaks: []string{"cooling: a request waits"}, caught: []string{"health-cooling-switch-waits"}, edits: []edit{
+			in(choose, `t.rec.Times.Queue += took.Milliseconds()`, `t.rec.Times.Queue += 0 * took.Milliseconds()`)}},
+		{name: "refuse for want of a channel where the time was up", breaks: []string{"cooling: a request waits"}, caught: []string{"health-cooling-total"}, edits: []edit{
+			in(choose, `case t.ctx.Err() != nil || t.parent.Err() != nil:`, `case t.parent.Err() != nil:`)}},
 		{name: "cool as long as anybody asks", breaks: []string{"cooling: at most 60 s"}, caught: []string{"class-retry-after-absurd"}, edits: []edit{
 			in(cool, `wait = min(wait, set.cooldown.Max)`, `_ = set.cooldown.Max`)}},
 		{name: "shorten a cooldown", breaks: []string{"cooling: extended, never shortened"}, caught: []string{"health-cooldown-extended"}, edits: []edit{
-			in(cool, `if next.until.Before(c.until) {`, `if false {`)}},
+			in(cool, `if until := now.Add(wait); until.After(c.until) {`, `if until := now.Add(wait); true {`)}},
 		{name: "keep cooling", breaks: []string{"cooling →"}, caught: []string{"health-weight-returns"}, edits: []edit{
-			in(cool, `!now.Before(k.cooling[model].until) && k.balance.free(now)`, `k.cooling[model].until.IsZero() && k.balance.free(now)`)}},
+			in(cool, `k.ready(now) && !now.Before(k.cooling[model].until)`, `k.ready(now) && k.cooling[model].until.IsZero()`)}},
 		{name: "keep the weight after a 429", breaks: []string{"weight: halves on 429"}, caught: []string{"health-weight-returns"}, edits: []edit{
-			in(cool, `factor: max(c.factorAt(now, set.step)/2, set.cooldown.WeightFloor)`, `factor: max(c.factorAt(now, set.step), set.cooldown.WeightFloor)`)}},
+			in(cool, `next.factor = max(c.factorAt(now, set.step)/2, set.cooldown.WeightFloor)`, `next.factor = max(c.factorAt(now, set.step), set.cooldown.WeightFloor)`)}},
 		{name: "halve the weight without a floor", breaks: []string{"weight: floor 1/8"}, caught: []string{"health-weight-floor"}, edits: []edit{
-			in(cool, `factor: max(c.factorAt(now, set.step)/2, set.cooldown.WeightFloor)`, `factor: c.factorAt(now, set.step) / 2`)}},
+			in(cool, `next.factor = max(c.factorAt(now, set.step)/2, set.cooldown.WeightFloor)`, `next.factor = c.factorAt(now, set.step) / 2`)}},
 		{name: "never give the weight back", breaks: []string{"weight: doubles back"}, caught: []string{"health-weight-returns"}, edits: []edit{
 			in(cool, "		f *= 2\n", "		f *= 1\n")}},
 
@@ -109,9 +152,25 @@ func healths() []mutant {
 		{name: "promise an early return", breaks: []string{"all unavailable: the earliest moment"}, caught: []string{"health-all-open"}, edits: []edit{
 			in("internal/health/view.go", "			later(m.breaker.Until)\n", "")}},
 		{name: "wait for a channel instead of refusing", breaks: []string{"all unavailable: the earliest moment"}, caught: []string{"health-all-open"}, edits: []edit{
-			in("internal/turn/choose.go", `return max(time.Until(at), time.Second)`, `return 0*time.Until(at) + time.Second`)}},
+			in(choose, `return max(time.Until(at), time.Second)`, `return 0*time.Until(at) + time.Second`)}},
+		{name: "take two channels of one host and key for two routes", breaks: []string{"one host and key are one route"}, caught: []string{"edge-same-host-and-key"}, edits: []edit{
+			in(routes, `case slices.ContainsFunc(tried, r.same):`, `case false:`)}},
+		{name: "take two keys of one host for one route", breaks: []string{"one host and key are one route"}, caught: []string{"edge-same-host-another-key"}, edits: []edit{
+			in(routes, `return r.Host() == other.Host() && r.key().Equal(other.key())`, `return r.Host() == other.Host()`)}},
+		{name: "send a repeat to the same host", breaks: []string{"a repeat goes elsewhere"}, caught: []string{"edge-repeat-goes-elsewhere"}, edits: []edit{
+			in(repeats, `t.signs = []uint64{t.repeats.sign("body", customer, t.req.Body)}`, `t.signs = nil`)}},
+		{name: "send a session's next request to the same host", breaks: []string{"a repeat goes elsewhere"}, caught: []string{"edge-repeat-of-a-session"}, edits: []edit{
+			in(repeats, `if own := t.affinity(); own != "" {`, `if own := ""; own != "" {`)}},
+		{name: "avoid for every customer", breaks: []string{"a repeat goes elsewhere"}, caught: []string{"edge-repeat-goes-elsewhere"}, edits: []edit{
+			in(repeats, `kind + "\x00" + customer + "\x00"`, `kind + "\x00"+ customer[:0]`)}},
+		{name: "avoid a host for ever", breaks: []string{"a repeat goes elsewhere"}, caught: []string{"edge-repeat-goes-elsewhere"}, edits: []edit{
+			in(repeats, `repeatTime = time.Minute`, `repeatTime = time.Hour`)}},
+		{name: "avoid a host for the client's mistake", breaks: []string{"a repeat goes elsewhere"}, caught: []string{"edge-repeat-of-a-mistake"}, edits: []edit{
+			in(repeats, `health.EffectOf(r.Failure, r.RateLimit).Touches()`, `health.EffectOf(r.Failure, r.RateLimit) != (health.Effect{})`)}},
+		{name: "refuse a repeat that has no other host", breaks: []string{"a repeat goes elsewhere"}, caught: []string{"edge-repeat-without-choice"}, edits: []edit{
+			in(routes, "	if len(options) == 0 {\n		return Route{}, false, d\n	}\n	best", "	options = keep(options, func(o option) bool { return !slices.Contains(q.Failed, o.route.Host()) })\n	if len(options) == 0 {\n		return Route{}, false, d\n	}\n	best")}},
 		{name: "ignore prompt_cache_key", breaks: []string{"affinity"}, caught: []string{"health-affinity"}, edits: []edit{
-			in("internal/turn/choose.go", `own := t.req.Parsed.Affinity`, `own := ""`)}},
+			in(choose, `own := t.req.Parsed.Affinity`, `own := ""`)}},
 	}
 	return append(all, effects()...)
 }
