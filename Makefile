@@ -9,6 +9,11 @@ RACE        ?= -gcflags='modernc.org/...=-d=checkptr=0'
 VERSION     ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 export GOFLAGS ?= -buildvcs=false
 
+# Recorded provider traffic lies beside the repository. Where it is, the tests that play it may not be skipped; where it is not, they
+# say so one by one, and the last line of `make test` says it for all (internal/protocol/recorded).
+TRANSCRIPTS := $(wildcard ../shared/transcripts/*/*.json)
+export RUBICON_REQUIRE_TRANSCRIPTS ?= $(if $(TRANSCRIPTS),1)
+
 # Runs a command with a PostgreSQL of its own, see internal/store/pgtest.
 WITH_POSTGRES = $(GO) run ./internal/store/pgtest/with --
 
@@ -50,6 +55,7 @@ test: lint clients postgres ## the whole proof: lint, every test under the race 
 	$(WITH_POSTGRES) $(GO) test ./internal/app ./lock # the simulated day, the full counts, every scenario: too slow under the race detector
 	$(GO) run ./lock/check
 	$(GO) run ./lock/mutate -small
+	$(if $(TRANSCRIPTS),,@echo "NO TRANSCRIPTS: the tests that play recorded provider traffic were skipped, since ../shared/transcripts is not there")
 
 test-all: test ## what takes longer too
 	RUBICON_TEST_ALL=1 $(WITH_POSTGRES) $(GO) test -count=1 -timeout 60m ./...
