@@ -22,8 +22,10 @@ WITH_POSTGRES = $(GO) run ./internal/store/pgtest/with --
 help:
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1  \t/p' $(MAKEFILE_LIST)
 
-demo: ## run the main job on embedded parts: a replayed stream, a cut one, their money
-	$(GO) run ./cmd/rubicon demo
+# Not by `go run`, which calls every end by a signal a failure. On a terminal the demo gets a process group of its own, so that Ctrl-C
+# reaches it and not make: it ends well, and so does make.
+demo: build ## run the main job on embedded parts: a replayed stream, a cut one, their money
+	@if [ -t 0 ]; then set -m; bin/rubicon demo; else exec bin/rubicon demo; fi
 
 build: ## one static binary, bin/rubicon
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags "-s -w -X main.stamped=$(VERSION)" -o bin/rubicon ./cmd/rubicon
