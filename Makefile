@@ -9,6 +9,11 @@ RACE        ?= -gcflags='modernc.org/...=-d=checkptr=0'
 VERSION     ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 export GOFLAGS ?= -buildvcs=false
 
+# Recorded provider traffic lies beside the repository. Where it is, the tests that play it may not be skipped; where it is not, they
+# say so one by one, and the last line of `make test` says it for all (internal/protocol/recorded).
+TRANSCRIPTS := $(wildcard ../shared/transcripts/*/*.json)
+export RUBICON_REQUIRE_TRANSCRIPTS ?= $(if $(TRANSCRIPTS),1)
+
 # Runs a command with a PostgreSQL of its own, see internal/store/pgtest.
 WITH_POSTGRES = $(GO) run ./internal/store/pgtest/with --
 
@@ -17,8 +22,10 @@ WITH_POSTGRES = $(GO) run ./internal/store/pgtest/with --
 help:
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1  \t/p' $(MAKEFILE_LIST)
 
-demo: ## run the main job on embedded parts: a replayed stream, a cut one, their money
-	$(GO) run ./cmd/rubicon demo
+# Not by `go run`, which calls every end by a signal a failure. On a terminal the demo gets a process group of its own, so that Ctrl-C
+# reaches it and not make: it ends well, and so does make.
+demo: build ## run the main job on embedded parts: a replayed stream, a cut one, their money
+	@if [ -t 0 ]; then set -m; bin/rubicon demo; else exec bin/rubicon demo; fi
 
 build: ## one static binary, bin/rubicon
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags "-s -w -X main.stamped=$(VERSION)" -o bin/rubicon ./cmd/rubicon
@@ -50,6 +57,7 @@ test: lint clients postgres ## the whole proof: lint, every test under the race 
 	$(WITH_POSTGRES) $(GO) test ./internal/app ./lock # the simulated day, the full counts, every scenario: too slow under the race detector
 	$(GO) run ./lock/check
 	$(GO) run ./lock/mutate -small
+	$(if $(TRANSCRIPTS),,@echo "NO TRANSCRIPTS: the tests that play recorded provider traffic were skipped, since ../shared/transcripts is not there")
 
 test-all: test ## what takes longer too
 	RUBICON_TEST_ALL=1 $(WITH_POSTGRES) $(GO) test -count=1 -timeout 60m ./...

@@ -37,7 +37,11 @@ func (c *serveCmd) Run(ctx context.Context, sh *shell) error {
 	defer signal.Stop(hangup)
 	load := func() (*config.Config, []string, error) { return config.LoadFiles(path, sh.env) }
 	a, err := app.New(ctx, cfg, app.Options{Version: buildInfo().Version, Log: log, Source: app.Source{Load: load, Files: files, Hangup: hangup}})
-	if err != nil {
+	switch {
+	case err != nil && ctx.Err() != nil:
+		log.Info("interrupted while starting", "progress", err.Error())
+		return nil // nothing runs yet, and New has closed what it opened
+	case err != nil:
 		return err
 	}
 	defer pressure.RareCollections()()

@@ -191,3 +191,17 @@ func (s *served) ready() string {
 	body, _ := io.ReadAll(res.Body)
 	return find(s.t, `"config":"[0-9a-f]+"`, string(body))
 }
+
+// A signal ends what serves with exit code 0, also before it serves.
+func TestInterruptedAtTheStart(t *testing.T) {
+	t.Chdir(t.TempDir())
+	write(t, "mine.yaml", routes)
+	for _, args := range [][]string{{"serve", "-c", "mine.yaml"}, {"sim", "--listen", "127.0.0.1:0"}, {"demo"}} {
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		var errs strings.Builder
+		if code := run(ctx, &shell{out: io.Discard, err: &errs, env: os.LookupEnv}, args); code != exitOK {
+			t.Errorf("%v: exit code %d: %s", args, code, errs.String())
+		}
+	}
+}

@@ -113,7 +113,7 @@ func (a *App) Reload(cfg *config.Config) error {
 	a.reloading.Lock()
 	defer a.reloading.Unlock()
 	old := a.Config()
-	if fixed := changedForGood(old, cfg); len(fixed) > 0 {
+	if fixed := config.ChangedForGood(old, cfg); len(fixed) > 0 {
 		return fmt.Errorf("%s cannot change while the gateway runs: restart it, or take the change back", strings.Join(fixed, ", "))
 	}
 	certificate, err := readCertificate(cfg.TLS)
@@ -142,24 +142,6 @@ func (a *App) Reload(cfg *config.Config) error {
 		a.log.Warn("configuration", "path", w.Path, "problem", w.Message)
 	}
 	return nil
-}
-
-// changedForGood names the options that differ and are fixed at the start.
-func changedForGood(old, cfg *config.Config) (out []string) {
-	for _, o := range [...]struct {
-		path string
-		same bool
-	}{
-		{"listen", old.Listen == cfg.Listen},
-		{"tls (on or off)", old.TLS.Enabled() == cfg.TLS.Enabled()},
-		{"admin.listen", old.Admin.Listen == cfg.Admin.Listen},
-		{"store", reflect.DeepEqual(old.Store, cfg.Store)},
-	} {
-		if !o.same {
-			out = append(out, o.path)
-		}
-	}
-	return out
 }
 
 // readCertificate reads the client listener's certificate; nil without TLS.

@@ -13,6 +13,9 @@ type decoder struct {
 	problems []Problem
 	lines    map[string]int  // of every path that was seen
 	broken   map[string]bool // paths whose value has a problem
+	// visit, where it is set, is told of every value of the schema instead of
+	// reading one (Options).
+	visit func(path, kind, def string)
 	// secrets are the values that no message may show: all that was expanded
 	// and all that went into a Secret.
 	secrets []string
@@ -29,6 +32,9 @@ type field struct {
 }
 
 func (d *decoder) report(path, format string, args ...any) {
+	if d.visit != nil {
+		return // nothing was read
+	}
 	d.broken[path] = true
 	d.problems = append(d.problems, Problem{Path: path, Message: fmt.Sprintf(format, args...), Line: d.lineOf(path)})
 }
@@ -47,6 +53,12 @@ func (d *decoder) lineOf(path string) int {
 // object reads a mapping whose keys are the fields' and no others. Fields are
 // read in the order of the schema, whatever the order in the file.
 func (d *decoder) object(n *node, path string, fields ...field) {
+	if d.visit != nil {
+		for _, f := range fields {
+			f.read(n, join(path, f.key))
+		}
+		return
+	}
 	entries := d.entries(n, path)
 	for _, f := range fields {
 		e, present := entries[f.key]
@@ -120,6 +132,10 @@ func (d *decoder) group(fields ...field) reader {
 
 // each calls read for every item of a list, null items included.
 func (d *decoder) each(n *node, path string, read func(i int, n *node, path string)) {
+	if d.visit != nil {
+		read(0, n, path+"[]")
+		return
+	}
 	if n.kind != list {
 		d.report(path, "must be a list")
 		return
@@ -134,6 +150,10 @@ func (d *decoder) each(n *node, path string, read func(i int, n *node, path stri
 // table calls read for every entry of a mapping with free keys, in the order
 // of the file. ok judges a key; a bad one is not shown.
 func (d *decoder) table(n *node, path string, ok func(string) bool, read func(key string, n *node, path string)) {
+	if d.visit != nil {
+		read("NAME", n, join(path, "NAME"))
+		return
+	}
 	entries := d.entries(n, path)
 	keys := make([]string, 0, len(entries))
 	for key, e := range entries {

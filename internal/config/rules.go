@@ -81,6 +81,10 @@ func (d *decoder) rule(n *node, path, name string) []classify.Rule {
 // words reads one word or a list of words, in lower case.
 func (d *decoder) words(into *[]string) reader {
 	return func(n *node, path string) {
+		if d.visit != nil {
+			d.visit(path, "text or a list of texts", "")
+			return
+		}
 		one := func(n *node, path string) {
 			var s string
 			d.text(&s)(n, path)

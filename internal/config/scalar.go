@@ -33,6 +33,10 @@ func (d *decoder) scalarText(n *node, path string) (text string, ok bool) {
 // "must be …", without the value.
 func value[T any](d *decoder, into *T, mustBe string, parse func(string) (T, bool)) reader {
 	return func(n *node, path string) {
+		if d.visit != nil {
+			d.visit(path, mustBe, written(*into))
+			return
+		}
 		text, ok := d.scalarText(n, path)
 		if !ok {
 			return
@@ -50,6 +54,10 @@ func value[T any](d *decoder, into *T, mustBe string, parse func(string) (T, boo
 // likely a mistake.
 func (d *decoder) text(into *string) reader {
 	return func(n *node, path string) {
+		if d.visit != nil {
+			d.visit(path, "text", *into)
+			return
+		}
 		if n.kind == scalar && !n.isString && (strings.EqualFold(n.text, "true") || strings.EqualFold(n.text, "false")) {
 			d.report(path, "must be text (put true and false in quotes)")
 			return
@@ -62,7 +70,7 @@ func (d *decoder) text(into *string) reader {
 
 func (d *decoder) secret(into *Secret) reader {
 	return func(n *node, path string) {
-		var s string
+		s := into.Reveal()
 		d.text(&s)(n, path)
 		*into = NewSecret(s)
 		d.secrets = append(d.secrets, s)

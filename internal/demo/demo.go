@@ -33,8 +33,21 @@ type Options struct {
 }
 
 // Run shows the main job, then serves until ctx ends (unless Once). It fails
-// when the gateway did not do what the show is about.
+// when the gateway did not do what the show is about. To be interrupted is its
+// usual end, and no failure in the middle of the show either; with Once it is
+// one, because who asks for that wants to know whether all was shown.
 func Run(ctx context.Context, o Options) error {
+	err := run(ctx, o)
+	if ctx.Err() == nil || err == nil {
+		return err
+	}
+	if o.Once {
+		return fmt.Errorf("interrupted before the show was over: %w", err)
+	}
+	return nil
+}
+
+func run(ctx context.Context, o Options) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	dir, err := os.MkdirTemp("", "rubicon-demo-")

@@ -1,6 +1,7 @@
 package demo
 
 import (
+	"context"
 	"strings"
 	"testing"
 )
@@ -21,5 +22,49 @@ func TestShow(t *testing.T) {
 		if strings.Contains(out.String(), secret) {
 			t.Errorf("the show prints the credential %q", secret)
 		}
+	}
+}
+
+// stopping is where the show is printed to; it interrupts the show at a word.
+type stopping struct {
+	strings.Builder
+	at   string
+	stop context.CancelFunc
+}
+
+func (s *stopping) Write(b []byte) (int, error) {
+	if strings.Contains(string(b), s.at) {
+		s.stop()
+	}
+	return s.Builder.Write(b)
+}
+
+// An interruption is the usual end, wherever it comes; it is a failure only for
+// those who asked for the whole show.
+func TestInterrupted(t *testing.T) {
+	for _, c := range []struct {
+		name, at string
+		once     bool
+		fails    bool
+	}{
+		{name: "in the show", at: "Two scripted providers"},
+		{name: "in a scene", at: "What the client saw"},
+		{name: "afterwards", at: "stays up until Ctrl-C"},
+		{name: "in the show, once", at: "Two scripted providers", once: true, fails: true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			ctx, stop := context.WithCancel(t.Context())
+			defer stop()
+			out := &stopping{at: c.at, stop: stop}
+			err := Run(ctx, Options{Out: out, Once: c.once, Version: "test"})
+			if (err != nil) != c.fails || ctx.Err() == nil {
+				t.Errorf("%v after\n%s", err, out.String())
+			}
+		})
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	stop()
+	if err := Run(ctx, Options{Out: &strings.Builder{}}); err != nil {
+		t.Errorf("before it began: %v", err)
 	}
 }

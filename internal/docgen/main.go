@@ -10,7 +10,9 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 )
@@ -29,6 +31,7 @@ func pages() []page {
 		{"errors.md", errorsPage()},
 		{"health.md", healthPage()},
 		{"metrics.md", metricsPage()},
+		{"reference/configuration.md", configurationPage()},
 	}
 }
 
@@ -45,6 +48,10 @@ func main() {
 func write(dir string) error {
 	if _, err := os.Stat(dir); err != nil {
 		return fmt.Errorf("run it from the root of the repository: %w", err)
+	}
+	// Not MkdirAll, which would make docs too where there is none.
+	if err := os.Mkdir(filepath.Join(dir, "reference"), 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
 	}
 	for _, p := range pages() {
 		if err := os.WriteFile(filepath.Join(dir, p.name), []byte(p.text), 0o644); err != nil {

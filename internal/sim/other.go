@@ -10,8 +10,7 @@ import (
 // answers are whole; event words say nothing, except those that end.
 type otherVoice struct {
 	scene
-	stored func(id string) (o object, deleted bool)
-	remove func(id string)
+	acct   *Account
 	models []string
 }
 
@@ -133,20 +132,20 @@ func (v *otherVoice) inputItems() object {
 // response reads or deletes a stored response. One that this provider never made is made up, because scripts with
 // raw bytes make ids that nobody remembered; a deleted one stays away.
 func (v *otherVoice) response(s Step, u *Usage) (object, string) {
-	o, deleted := v.stored(v.q.id)
+	o, deleted := v.acct.stored(v.q.id)
 	switch {
 	case deleted:
 		return nil, "not_found"
 	case v.q.http.Method == "DELETE":
-		v.remove(v.q.id)
+		v.acct.remove(v.q.id)
 		return obj("id", v.q.id, "object", "response", "deleted", true), ""
 	case o != nil:
 		return o, ""
 	}
-	rv := &responsesVoice{scene: v.scene, id: v.q.id, model: "sim"}
+	rv := &responsesVoice{scene: v.scene, acct: v.acct, id: v.q.id, model: "sim"}
 	for _, step := range rv.expand(Step{Do: "answer", ID: v.q.id, Text: orText(s.Text, "Hello"), Usage: u}) {
 		rv.event(step) // the last one keeps the object
 	}
-	o, _ = v.stored(v.q.id)
+	o, _ = v.acct.stored(v.q.id)
 	return o, ""
 }

@@ -10,11 +10,8 @@ import (
 	"time"
 )
 
-// keptCalls and keptResponses bound what a provider remembers: the oldest go first.
-const (
-	keptCalls     = 10_000
-	keptResponses = 10_000
-)
+// keptCalls bounds what a provider remembers: the oldest go first.
+const keptCalls = 10_000
 
 // Options of a provider; the zero value is good.
 type Options struct {
@@ -26,6 +23,8 @@ type Options struct {
 	// Pick may name the script of a request by its body, before any other name is tried; "" leaves it to those.
 	// It is called for every request, at the same time for several.
 	Pick func(body []byte) string
+	// Account is what the provider shares with others; nil: an account of its own.
+	Account *Account
 }
 
 // Call is one request as it came in, and what became of it.
@@ -51,15 +50,14 @@ type Call struct {
 type Provider struct {
 	seed string
 	pick func(body []byte) string // nil: none
+	acct *Account
 
-	mu        sync.Mutex
-	tracks    map[string]*track
-	calls     []*Call
-	total     int                // calls since Reset, forgotten ones included
-	conns     int                // connections so far
-	responses map[string]*object // by id; nil: deleted
-	order     []string           // of responses
-	changed   chan struct{}      // closed and replaced whenever calls change
+	mu      sync.Mutex
+	tracks  map[string]*track
+	calls   []*Call
+	total   int           // calls since Reset, forgotten ones included
+	conns   int           // connections so far
+	changed chan struct{} // closed and replaced whenever calls change
 }
 
 // track is a script and how often it played.
@@ -70,7 +68,10 @@ type track struct {
 
 // New makes a provider. Scripts that do not pass Check panic: they are constants of a test or were loaded.
 func New(opts Options) *Provider {
-	p := &Provider{seed: opts.Seed, pick: opts.Pick, tracks: map[string]*track{}, responses: map[string]*object{}, changed: make(chan struct{})}
+	p := &Provider{seed: opts.Seed, pick: opts.Pick, acct: opts.Account, tracks: map[string]*track{}, changed: make(chan struct{})}
+	if p.acct == nil {
+		p.acct = &Account{}
+	}
 	for key, s := range opts.Scripts {
 		if err := p.Script(key, s); err != nil {
 			panic(err.Error())
@@ -118,7 +119,8 @@ func (p *Provider) Calls(model string) []Call {
 func (p *Provider) Reset() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.calls, p.total, p.responses, p.order = nil, 0, map[string]*object{}, nil
+	p.calls, p.total = nil, 0
+	p.acct.reset()
 	for _, t := range p.tracks {
 		t.n = 0
 	}
@@ -198,39 +200,6 @@ func (p *Provider) finish(c *Call, sent int64, gone bool, problem string) {
 		c.Gone = c.Done
 	}
 	p.notify()
-}
-
-// keep remembers a response for later reading.
-func (p *Provider) keep(id string, o object) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if _, known := p.responses[id]; !known {
-		p.order = append(p.order, id)
-	}
-	p.responses[id] = &o
-	if len(p.order) > keptResponses {
-		delete(p.responses, p.order[0])
-		p.order = p.order[1:]
-	}
-}
-
-func (p *Provider) stored(id string) (o object, deleted bool) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	r, known := p.responses[id]
-	if r == nil {
-		return nil, known
-	}
-	return *r, false
-}
-
-func (p *Provider) remove(id string) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if _, known := p.responses[id]; !known {
-		p.order = append(p.order, id)
-	}
-	p.responses[id] = nil
 }
 
 // modelNames lists the models that have a script.

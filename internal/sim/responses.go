@@ -8,6 +8,7 @@ import (
 // responsesVoice speaks the Responses API.
 type responsesVoice struct {
 	scene
+	acct  *Account
 	id    string
 	model string
 	tier  string
@@ -76,6 +77,7 @@ func (v *responsesVoice) lifecycle(s Step) []frame {
 	if s.Usage != nil {
 		o = o.with("usage", responsesUsage(s.Usage))
 	}
+	v.acct.remember(v.q, v.id, o)
 	return []frame{v.say(s, "response."+s.Do, obj("response", o))}
 }
 
@@ -109,7 +111,7 @@ func (v *responsesVoice) terminal(s Step) ([]frame, func() reply) {
 	if over, ok := v.changes(s).get("response").(object); ok {
 		o = o.merge(over)
 	}
-	v.keep(v.id, o)
+	v.acct.remember(v.q, v.id, o)
 	return []frame{f}, func() reply { return reply{status: 200, body: jsonText(o)} }
 }
 

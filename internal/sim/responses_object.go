@@ -42,7 +42,7 @@ func (v *responsesVoice) object(status string) object {
 		"temperature", q.echo("temperature", json.Number("1.0")),
 		"text", q.echo("text", obj("format", obj("type", "text"), "verbosity", "medium")),
 		"tool_choice", q.echo("tool_choice", "auto"),
-		"tools", q.echo("tools", []any{}),
+		"tools", q.echoTools(),
 		"top_logprobs", 0,
 		"top_p", q.echo("top_p", json.Number("1.0")),
 		"truncation", q.echo("truncation", "disabled"),
@@ -50,6 +50,30 @@ func (v *responsesVoice) object(status string) object {
 		"user", nil,
 		"metadata", q.echo("metadata", obj()),
 	)
+}
+
+// echoTools are the tools as they came, function tools with every member that the API knows: it says what it took for
+// those that were left out, and functions are strict unless somebody said otherwise.
+func (q request) echoTools() any {
+	raw, there := field[json.RawMessage](q, "tools")
+	tree, err := parseOrdered(raw)
+	tools, list := tree.([]any)
+	if !there || err != nil || !list {
+		return q.echo("tools", []any{})
+	}
+	for i, t := range tools {
+		tool, ok := t.(object)
+		if !ok || tool.get("type") != "function" {
+			continue
+		}
+		for _, missing := range obj("description", nil, "parameters", nil, "strict", true) {
+			if tool.get(missing.key) == nil {
+				tool = tool.with(missing.key, missing.value)
+			}
+		}
+		tools[i] = tool
+	}
+	return tools
 }
 
 // output is the items as far as they were said.

@@ -141,6 +141,9 @@ func (s *session) answer(r *http.Request, body []byte) bool {
 	if steps == nil {
 		steps = defaultSteps(q)
 	}
+	if no := s.p.acct.refusal(q, steps); no != nil {
+		steps = no
+	}
 	player := s.player(q, w, steps, total)
 	again, err := player.play()
 	problem := strings.Join(player.faults, "; ")
@@ -155,7 +158,7 @@ func (s *session) player(q request, w *wire, steps []Step, total int) *player {
 	p := &player{q: q, w: w, steps: steps, requestID: fmt.Sprintf("req_%s%06d", s.p.seed, total)}
 	p.collapse = !q.stream && canCollapse(steps)
 	p.voice = s.p.voice(scene{
-		q: q, ids: &ids{seed: s.p.seed, call: total}, style: &p.style, now: time.Now(), usage: firstUsage(steps), keep: s.p.keep,
+		q: q, ids: &ids{seed: s.p.seed, call: total}, style: &p.style, now: time.Now(), usage: firstUsage(steps),
 	})
 	return p
 }
@@ -163,13 +166,13 @@ func (s *session) player(q request, w *wire, steps []Step, total int) *player {
 func (p *Provider) voice(c scene) voice {
 	switch c.q.surface {
 	case surfaceResponses:
-		return &responsesVoice{scene: c}
+		return &responsesVoice{scene: c, acct: p.acct}
 	case surfaceChat:
 		return &chatVoice{scene: c}
 	case surfaceMessages:
 		return &messagesVoice{scene: c}
 	}
-	return &otherVoice{scene: c, stored: p.stored, remove: p.remove, models: p.modelNames()}
+	return &otherVoice{scene: c, acct: p.acct, models: p.modelNames()}
 }
 
 // defaultSteps is what happens without a script: the calls beside the protocols are answered, an unknown model is

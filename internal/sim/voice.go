@@ -24,8 +24,7 @@ type scene struct {
 	ids   *ids
 	style *style
 	now   time.Time
-	usage *Usage                           // the first usage that a later step reports: openings are consistent with it
-	keep  func(id string, response object) // remembers a Responses object for later reading
+	usage *Usage // the first usage that a later step reports: openings are consistent with it
 }
 
 // ids makes ids up: prefix, the provider's seed, the call's number, and a count inside the call.

@@ -41,6 +41,7 @@ type stage struct {
 	wg   sync.WaitGroup // providers
 
 	providers []*provider
+	accounts  map[string]*sim.Account // by origin, of channels that name one
 	journal   *eventLog
 	ids       io.Reader
 	random    func() float64
@@ -75,7 +76,7 @@ type customer struct{ name, id, key, secret string }
 
 func newStage(t *testing.T, s *Scenario, dir string, empty []byte) *stage {
 	seed := rand.New(rand.NewPCG(1, 2))
-	st := &stage{t: t, s: s, dir: dir, empty: empty, t0: time.Now(), net: memnet.New(), journal: &eventLog{}, customers: map[string]*customer{}, random: locked(seed.Float64)}
+	st := &stage{t: t, s: s, dir: dir, empty: empty, t0: time.Now(), net: memnet.New(), journal: &eventLog{}, customers: map[string]*customer{}, accounts: map[string]*sim.Account{}, random: locked(seed.Float64)}
 	st.ids = rand.NewChaCha8([32]byte{'l', 'o', 'c', 'k'})
 	st.ctx, st.stop = context.WithCancel(context.Background())
 	return st
@@ -146,10 +147,26 @@ func (st *stage) host(addr string, channels []string) error {
 		return err
 	}
 	host, _, _ := net.SplitHostPort(addr)
-	p := &provider{host: host, channels: channels, sim: sim.New(sim.Options{Scripts: scripts, Seed: strings.TrimSuffix(host, ".test")})}
+	p := &provider{host: host, channels: channels, sim: sim.New(sim.Options{Scripts: scripts, Seed: strings.TrimSuffix(host, ".test"), Account: st.account(channels[0])})}
 	st.providers = append(st.providers, p)
 	st.wg.Go(func() { _ = p.sim.Serve(st.ctx, l) })
 	return nil
+}
+
+// account is the upstream account of a channel that names one, shared by all that name it; otherwise nil, and each
+// host is an account of its own.
+func (st *stage) account(channel string) *sim.Account {
+	channels, _ := st.conf.get("channels")
+	config, _ := asObject(channels).get(channel)
+	origin, named := asObject(config).get("origin")
+	if !named {
+		return nil
+	}
+	name := fmt.Sprint(origin)
+	if st.accounts[name] == nil {
+		st.accounts[name] = &sim.Account{}
+	}
+	return st.accounts[name]
 }
 
 func contains(list []string, s string) bool {

@@ -56,7 +56,7 @@ func TestTranscripts(t *testing.T) {
 			recordedStream(t, []byte(tr.Normal()))
 		})
 	}
-	if (streams > 0) != (answers > 0) {
+	if streams == 0 || answers == 0 {
 		t.Errorf("%d streams and %d answers", streams, answers)
 	}
 }
