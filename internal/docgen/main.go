@@ -33,6 +33,7 @@ func pages() []page {
 		{"health.md", healthPage()},
 		{"metrics.md", metricsPage()},
 		{"reference/configuration.md", configurationPage()},
+		{"reference/record.md", recordPage()},
 	}
 }
 
