@@ -10,12 +10,12 @@ import (
 )
 
 type channelCmd struct {
-	List    channelList    `cmd:"" help:"List channels with their health."`
-	Pause   channelPause   `cmd:"" help:"Take a channel out of traffic."`
-	Resume  channelResume  `cmd:"" help:"End a channel's pause."`
-	Enable  channelEnable  `cmd:"" help:"Put a credential back into traffic."`
-	Disable channelDisable `cmd:"" help:"Take a credential out of traffic."`
-	Weight  channelWeight  `cmd:"" help:"Set a channel's weight for one public model."`
+	List    channelList    `cmd:"" help:"List channels with their health: whether each gets requests, and why not."`
+	Pause   channelPause   `cmd:"" help:"Send a channel no more requests, until resume. Running ones go on."`
+	Resume  channelResume  `cmd:"" help:"Send a channel requests again."`
+	Enable  channelEnable  `cmd:"" help:"Use one of a channel's credentials again, which the gateway or somebody disabled."`
+	Disable channelDisable `cmd:"" help:"Use one of a channel's credentials no more, until enable."`
+	Weight  channelWeight  `cmd:"" help:"Set a channel's share of the requests for one public model, among channels of the same priority."`
 }
 
 type channelList struct {

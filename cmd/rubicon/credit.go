@@ -13,10 +13,10 @@ import (
 )
 
 type creditCmd struct {
-	Give    creditGive    `cmd:"" help:"Give a customer credit."`
-	Balance creditBalance `cmd:"" help:"Show a customer's balance."`
+	Give    creditGive    `cmd:"" help:"Add money to a customer's balance; requests are paid from it."`
+	Balance creditBalance `cmd:"" help:"Show a customer's balance: what is available, and what is held for requests that run."`
 	Adjust  creditAdjust  `cmd:"" help:"Correct a balance up or down."`
-	Reverse creditReverse `cmd:"" help:"Reverse a topup, settle or adjust, once."`
+	Reverse creditReverse `cmd:"" help:"Undo a transaction of the kinds topup (credit), settle (a charge) or adjust, once."`
 }
 
 type creditGive struct {

@@ -17,7 +17,7 @@ import (
 type keyCmd struct {
 	Create keyCreate `cmd:"" help:"Create a key. Its secret is shown this once."`
 	List   keyList   `cmd:"" help:"List a customer's keys."`
-	Revoke keyRevoke `cmd:"" help:"End a key for good."`
+	Revoke keyRevoke `cmd:"" help:"End a key for good: requests with it are refused from now on."`
 }
 
 type keyCreate struct {
@@ -28,7 +28,7 @@ type keyCreate struct {
 	RPM          int64      `name:"rpm" placeholder:"N" help:"Requests per minute at most."`
 	TPM          int64      `name:"tpm" placeholder:"N" help:"Tokens per minute at most."`
 	Concurrency  int64      `placeholder:"N" help:"Requests at the same time at most."`
-	Delivery     string     `enum:"stream,atomic,inherit" default:"inherit" placeholder:"HOW" help:"stream, atomic, or inherit: the model's."`
+	Delivery     string     `enum:"stream,atomic,inherit" default:"inherit" placeholder:"HOW" help:"How streams are handed over: as they come (stream), only once they are whole (atomic), or as the model says (inherit)."`
 	Budget       string     `placeholder:"USD" help:"What it may spend in a period."`
 	BudgetPeriod string     `name:"budget-period" enum:"day,week,month,total" default:"month" help:"day, week, month or total."`
 	ExpiresAt    *time.Time `name:"expires-at" placeholder:"TIME" help:"When it ends, like 2027-01-31T00:00:00Z."`

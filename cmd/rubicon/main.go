@@ -26,27 +26,35 @@ import (
 
 // commands is the command line. Kong fills it.
 type commands struct {
-	Serve serveCmd `cmd:"" help:"Run the gateway."`
-	Demo  demoCmd  `cmd:"" help:"Show the main job on embedded parts: a replayed stream, a cut one, their money."`
+	Serve serveCmd `cmd:"" help:"Run the gateway, until a signal ends it."`
+	Demo  demoCmd  `cmd:"" help:"Show what it is for, without any setup: a stream that fails and is run again unseen, one that is cut after output, and what both cost."`
 
-	Init    initCmd    `cmd:"" help:"Write a commented rubicon.yaml."`
-	Check   checkCmd   `cmd:"" help:"Validate a configuration; shows all problems at once."`
-	Explain explainCmd `cmd:"" help:"Tell what became of a request, or what would be chosen now for a model."`
-	Report  reportCmd  `cmd:"" help:"Sum a month per customer, model and channel, as CSV or JSON."`
-	Verify  verifyCmd  `cmd:"" help:"Recompute the ledger; exit code 1 on any difference."`
+	Init    initCmd    `cmd:"" help:"Write a commented rubicon.yaml to start from."`
+	Check   checkCmd   `cmd:"" help:"Validate a configuration file; shows all problems at once, each with its place."`
+	Explain explainCmd `cmd:"" help:"Tell what became of a request: which channels were tried, why, how long it took, what it cost. Or which channel would be chosen now."`
+	Report  reportCmd  `cmd:"" help:"Sum up a month: requests, tokens and money per customer, public model and channel."`
+	Verify  verifyCmd  `cmd:"" help:"Recompute every balance from the ledger; exit code 1 on any difference."`
 
-	Customer customerCmd `cmd:"" help:"Customers: create, list, show, suspend, resume."`
-	Key      keyCmd      `cmd:"" help:"API keys: create, list, revoke."`
-	Credit   creditCmd   `cmd:"" help:"Money of a customer: give, balance, adjust, reverse."`
-	Channel  channelCmd  `cmd:"" help:"Channels: list, pause, resume, enable, disable, weight."`
+	Customer customerCmd `cmd:"" help:"Customers, who pay: create, list, show, suspend, resume."`
+	Key      keyCmd      `cmd:"" help:"API keys (rk-…) that a customer's programs use: create, list, revoke."`
+	Credit   creditCmd   `cmd:"" help:"A customer's prepaid money: give, balance, adjust, reverse."`
+	Channel  channelCmd  `cmd:"" help:"Channels, the upstream providers that requests go to: list with their health, pause, resume, enable, disable, weight."`
 
-	Audit   auditCmd   `cmd:"" help:"Turn the stream contract, or sixteen provider faults, on any gateway."`
-	Sim     simCmd     `cmd:"" help:"Run the scripted provider."`
-	Migrate migrateCmd `cmd:"" help:"Bring the database's schema up to date."`
+	Audit   auditCmd   `cmd:"" help:"Play failing providers to any gateway, this one or another, and print how it copes."`
+	Sim     simCmd     `cmd:"" help:"Run a scripted provider: an upstream for trying things out that answers, stalls and breaks as its script says."`
+	Migrate migrateCmd `cmd:"" help:"Bring the database's schema up to date (serve does that by itself)."`
 	Version versionCmd `cmd:"" help:"Print the version and how it was built."`
+
+	Reference referenceCmd `cmd:"" hidden:"" help:"Print the page of all commands."`
 
 	PrintVersion kong.VersionFlag `name:"version" help:"Print the version."`
 }
+
+// description opens the help. It says the words that the commands use, for those
+// who meet them for the first time.
+const description = `A gateway for model APIs that knows its point of no return: before the first output it may try again, after it never.
+
+The words: Customers pay, and have keys and a balance. A public model is the name that their programs ask for. A channel is one way to serve it, an upstream provider's address with its keys, which are called credentials. An answer is streamed as events; events that only say that work began are held back until there is output, so that a failure before it can be run again elsewhere, unseen. A hold on a balance is money set aside for a request until it is known what it cost.`
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -86,7 +94,7 @@ func run(ctx context.Context, sh *shell, args []string) (code int) {
 	var cli commands
 	parser, err := kong.New(&cli,
 		kong.Name("rubicon"),
-		kong.Description("A gateway for model APIs that knows its point of no return: before the first output it may try again, after it never."),
+		kong.Description(description),
 		kong.Writers(sh.out, sh.err),
 		kong.Vars{"version": "rubicon " + buildInfo().Version},
 		kong.Exit(func(code int) { panic(exited(code)) }),

@@ -38,7 +38,7 @@ var about = map[string]words{
 	"store.lease": {what: "How long a gateway process may be silent before another one on the same database takes over its unfinished requests."},
 	"store.spool": {what: "The folder where ends of requests wait on disk while the database is away.", def: "beside the SQLite file, or where the process runs"},
 
-	"limits.request_body": {what: "The largest body of a request; a larger one gets 413 `request_too_large`."},
+	"limits.request_body": {what: "The largest body of a request; a larger one gets 413 `payload_too_large`."},
 	"limits.event":        {what: "The largest event of an upstream's stream; a larger one ends the stream as a failure."},
 	"limits.held_bytes":   {what: "How much of lifecycle events (events that only say that work began) may be held back per request before they are let go."},
 	"limits.atomic_bytes": {what: "How much of an answer may be held back per request where `delivery` is atomic; a longer one goes on as a stream."},

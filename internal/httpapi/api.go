@@ -69,22 +69,47 @@ type api struct {
 // New makes the handler of the client listener. surfaces come from Surfaces.
 func New(d Deps, surfaces []Surface) http.Handler {
 	a := &api{Deps: d, mux: http.NewServeMux()}
-	for _, s := range surfaces {
-		a.mux.HandleFunc("POST "+s.Path, a.serve(s))
+	for _, r := range a.routes(surfaces) {
+		a.mux.HandleFunc(r.pattern, r.serve)
 	}
-	a.mux.HandleFunc("GET /v1/responses", a.socket)
-	a.mux.HandleFunc("GET /v1/responses/{id}", a.authed(a.storedGet))
-	a.mux.HandleFunc("DELETE /v1/responses/{id}", a.authed(a.storedDelete))
-	a.mux.HandleFunc("GET /v1/responses/{id}/input_items", a.authed(a.storedItems))
-	a.mux.HandleFunc("GET /v1/models", a.authed(a.models))
-	a.mux.HandleFunc("GET /v1/models/{id...}", a.authed(a.model))
-	a.mux.HandleFunc("GET /v1/balance", a.authed(a.balance))
-	a.mux.HandleFunc("GET /v1/requests", a.authed(a.requests))
-	a.mux.HandleFunc("GET /v1/requests/{id}", a.authed(a.request))
-	a.mux.HandleFunc("GET /healthz", a.healthz)
-	a.mux.HandleFunc("GET /readyz", a.readyz)
-	a.mux.HandleFunc("GET /{$}", a.root)
 	return a
+}
+
+// route is one line of the client API.
+type route struct {
+	pattern string // METHOD /path
+	serve   http.HandlerFunc
+}
+
+// routes is the whole client API; docs/reference/client-api.md explains each.
+func (a *api) routes(surfaces []Surface) []route {
+	var all []route
+	for _, s := range surfaces {
+		all = append(all, route{"POST " + s.Path, a.serve(s)})
+	}
+	return append(all, []route{
+		{"GET /v1/responses", a.socket},
+		{"GET /v1/responses/{id}", a.authed(a.storedGet)},
+		{"DELETE /v1/responses/{id}", a.authed(a.storedDelete)},
+		{"GET /v1/responses/{id}/input_items", a.authed(a.storedItems)},
+		{"GET /v1/models", a.authed(a.models)},
+		{"GET /v1/models/{id...}", a.authed(a.model)},
+		{"GET /v1/balance", a.authed(a.balance)},
+		{"GET /v1/requests", a.authed(a.requests)},
+		{"GET /v1/requests/{id}", a.authed(a.request)},
+		{"GET /healthz", a.healthz},
+		{"GET /readyz", a.readyz},
+		{"GET /{$}", a.root},
+	}...)
+}
+
+// Patterns are the calls that New serves, as "METHOD /path".
+func Patterns(surfaces []Surface) []string {
+	var all []string
+	for _, r := range (&api{}).routes(surfaces) {
+		all = append(all, r.pattern)
+	}
+	return all
 }
 
 // Surface is one POST path that the engine serves.

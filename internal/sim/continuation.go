@@ -21,8 +21,14 @@ func (a *Account) refusal(q request, steps []Step) []Step {
 		}
 		known = calls
 	}
-	called := a.calls(q, known)
-	for _, it := range q.items() {
+	called, items := a.calls(q, known), q.items()
+	for _, it := range items {
+		// The call may be what is referred to, or stand in the conversation, which are not kept here.
+		if it.Type == "item_reference" || q.echo("conversation", nil) != nil {
+			return nil
+		}
+	}
+	for _, it := range items {
 		if kind, output := answers(it.Type); output && !called[it.CallID] {
 			return refused("", "input", "No tool call found for "+kind+" output with call_id "+it.CallID+".")
 		}

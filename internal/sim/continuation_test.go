@@ -139,6 +139,7 @@ func TestToolOutputs(t *testing.T) {
 		{"a call two before", later, output("function_call", made), ""},
 		{"a call in an earlier input", given, output("custom_tool_call", "call_9"), ""},
 		{"not called before", later, output("function_call", "call_2"), "No tool call found for function call output with call_id call_2."},
+		{"a call that is referred to", "", `{"type":"item_reference","id":"fc_1"},` + output("function_call", "call_1"), ""},
 		{"the output of a hosted call", "", `{"type":"web_search_call","id":"ws_1"}`, ""},
 	}
 	for _, c := range cases {

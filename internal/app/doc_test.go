@@ -1,0 +1,13 @@
+package app
+
+import (
+	"testing"
+
+	"rubicon/internal/docgen/pagetest"
+	"rubicon/internal/httpapi"
+)
+
+// The page of the client API has every call, and no other.
+func TestClientPage(t *testing.T) {
+	pagetest.Calls(t, "../../docs/reference/client-api.md", httpapi.Patterns(surfaces()))
+}
