@@ -101,7 +101,7 @@ func (s *States) LookupAll(ctx context.Context, customer string, refs []Ref) (ma
 		return found, nil
 	}
 	now := s.now().UnixMilli()
-	err := s.db.Read(ctx, func(q *store.Query) error {
+	err := s.db.ReadSoon(ctx, func(q *store.Query) error {
 		for step := range slices.Chunk(refs, lookupStep) {
 			if err := lookupInto(q, found, customer, step, now); err != nil {
 				return err
