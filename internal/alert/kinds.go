@@ -12,8 +12,9 @@ type kind struct {
 	say   func(Event) string
 }
 
-// unfitLasts: every request may find a channel unfit; once an hour is enough.
-const unfitLasts = time.Hour
+// onceAnHour is enough for what has no end of its own: every request may find a
+// channel unfit.
+const onceAnHour = time.Hour
 
 // kinds is every kind of alert. It is never written to.
 var kinds = map[Kind]kind{
@@ -27,12 +28,13 @@ var kinds = map[Kind]kind{
 	ChannelResumed:    {ends: ChannelPaused, say: func(e Event) string { return channel(e) + " is in use again" + because(e) }},
 	BreakerOpened:     {say: func(e Event) string { return channel(e) + " fails: its breaker is open" + because(e) }},
 	BreakerClosed:     {ends: BreakerOpened, say: func(e Event) string { return channel(e) + " answers again: its breaker is closed" + because(e) }},
-	ChannelUnfit: {lasts: unfitLasts, say: func(e Event) string {
+	ChannelUnfit: {lasts: onceAnHour, say: func(e Event) string {
 		return channel(e) + " does not serve what the configuration says it does" + because(e)
 	}},
 	LedgerDifference:   {say: func(e Event) string { return "The ledger does not add up" + because(e) }},
 	LedgerAgrees:       {ends: LedgerDifference, say: func(e Event) string { return "The ledger adds up again" + because(e) }},
 	SettlementBacklog:  {say: func(e Event) string { return "Settlements wait for the database" + because(e) }},
+	SpoolDamaged:       {lasts: onceAnHour, say: func(e Event) string { return "A spool is damaged" + because(e) }},
 	SettlementCaughtUp: {ends: SettlementBacklog, say: func(e Event) string { return "No settlement waits any more" + because(e) }},
 }
 

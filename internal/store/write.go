@@ -165,6 +165,11 @@ func (db *DB) runBatch(s *session, batch []*job) {
 // persist runs the transaction again where that may help, without the jobs that
 // were withdrawn meanwhile; ran is those of the last run.
 func (db *DB) persist(s *session, batch []*job) (ran []*job, results []error, err error) {
+	end, err := s.outage.begin(time.Now())
+	if err != nil {
+		return batch, nil, err
+	}
+	defer end()
 	for try := 1; ; try++ {
 		if batch = wanted(batch); len(batch) == 0 {
 			return nil, nil, nil
@@ -175,12 +180,11 @@ func (db *DB) persist(s *session, batch []*job) (ran []*job, results []error, er
 			try-- // which ends, since there are fewer of them every time
 			continue
 		}
-		if err == nil || try == maxTries || errors.Is(err, ErrUncertain) || meaning(err) != again && !s.lost() {
-			return batch, results, err
+		hangs := errors.Is(err, context.DeadlineExceeded)
+		if meaning(err) == away || hangs {
+			s.outage.failed(began, time.Now(), err)
 		}
-		if errors.Is(err, context.DeadlineExceeded) {
-			// The database hangs, and would again.
-			db.writes.failed(began, time.Now(), err)
+		if err == nil || try == maxTries || errors.Is(err, ErrUncertain) || meaning(err) != again && !s.lost() || hangs {
 			return batch, results, err
 		}
 		time.Sleep(rand.N(time.Duration(try) * 5 * time.Millisecond))
@@ -190,11 +194,6 @@ func (db *DB) persist(s *session, batch []*job) (ran []*job, results []error, er
 // transact runs jobs in one transaction. results are the refusals, one for
 // each job; err means that nothing was written at all, or is ErrUncertain.
 func (db *DB) transact(s *session, jobs []*job) (results []error, err error) {
-	end, err := s.outage.begin(time.Now())
-	if err != nil {
-		return nil, err
-	}
-	defer end()
 	// The writer finishes what it began, whoever stops waiting.
 	ctx := context.Background()
 	if limit := db.dialect.transaction; limit > 0 {
