@@ -35,7 +35,7 @@ func (a *App) openStore(ctx context.Context) error {
 			a.log.Info("the database is there", "waited", time.Since(began).Round(time.Millisecond))
 			return nil
 		}
-		if !store.WorthWaiting(err) {
+		if ctx.Err() == nil && !store.WorthWaiting(err) {
 			return err
 		}
 	}

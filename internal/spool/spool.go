@@ -204,7 +204,7 @@ func (s *Spool) Keep(entry []byte) error {
 func (s *Spool) Spare(entry []byte) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.spared+len(entry) > spareRoom {
+	if s.spared+len(entry) > spareRoom || s.file == nil && len(s.memory) >= maxMemory/2 {
 		return ErrFull
 	}
 	var err error

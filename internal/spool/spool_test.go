@@ -175,6 +175,18 @@ func TestSpareEntriesLeaveRoom(t *testing.T) {
 	}
 }
 
+// TestSpareEntriesLeaveRoomInMemory, where places count, not bytes.
+func TestSpareEntriesLeaveRoomInMemory(t *testing.T) {
+	s := Memory()
+	for s.Spare([]byte("s")) == nil {
+	}
+	for i := range maxMemory / 2 {
+		if err := s.Append([]byte("an end")); err != nil {
+			t.Fatalf("the end %d: %v", i, err)
+		}
+	}
+}
+
 func TestManyAtOnce(t *testing.T) {
 	s := create(t, t.TempDir())
 	var wg sync.WaitGroup
