@@ -40,7 +40,7 @@ func (a *Accounts) Lookup(ctx context.Context, key string) (Principal, error) {
 
 func (a *Accounts) read(ctx context.Context, d digest) (Principal, error) {
 	var p Principal
-	err := a.db.Read(ctx, func(q *store.Query) error {
+	err := a.db.ReadSoon(ctx, func(q *store.Query) error {
 		var err error
 		if p.Key, err = oneKey(q, selectKeyByHash, d[:]); err != nil {
 			return err

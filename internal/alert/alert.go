@@ -41,6 +41,7 @@ const (
 	LedgerAgrees       Kind = "ledger_agrees"
 	SettlementBacklog  Kind = "settlement_backlog"
 	SettlementCaughtUp Kind = "settlement_caught_up"
+	SpoolDamaged       Kind = "spool_damaged"
 )
 
 // States of an alert.

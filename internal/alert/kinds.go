@@ -12,12 +12,9 @@ type kind struct {
 	say   func(Event) string
 }
 
-// Every request may find a channel unfit, or a usage that cannot be; once an
-// hour is enough.
-const (
-	unfitLasts   = time.Hour
-	anomalyLasts = time.Hour
-)
+// onceAnHour is enough for what has no end of its own: every request may find a
+// channel unfit, or report a usage that cannot be.
+const onceAnHour = time.Hour
 
 // kinds is every kind of alert. It is never written to.
 var kinds = map[Kind]kind{
@@ -31,15 +28,16 @@ var kinds = map[Kind]kind{
 	ChannelResumed:    {ends: ChannelPaused, say: func(e Event) string { return channel(e) + " is in use again" + because(e) }},
 	BreakerOpened:     {say: func(e Event) string { return channel(e) + " fails: its breaker is open" + because(e) }},
 	BreakerClosed:     {ends: BreakerOpened, say: func(e Event) string { return channel(e) + " answers again: its breaker is closed" + because(e) }},
-	ChannelUnfit: {lasts: unfitLasts, say: func(e Event) string {
+	ChannelUnfit: {lasts: onceAnHour, say: func(e Event) string {
 		return channel(e) + " does not serve what the configuration says it does" + because(e)
 	}},
-	UsageAnomaly: {lasts: anomalyLasts, say: func(e Event) string {
+	UsageAnomaly: {lasts: onceAnHour, say: func(e Event) string {
 		return channel(e) + " reports a usage that cannot be, and an estimate is charged" + because(e)
 	}},
 	LedgerDifference:   {say: func(e Event) string { return "The ledger does not add up" + because(e) }},
 	LedgerAgrees:       {ends: LedgerDifference, say: func(e Event) string { return "The ledger adds up again" + because(e) }},
 	SettlementBacklog:  {say: func(e Event) string { return "Settlements wait for the database" + because(e) }},
+	SpoolDamaged:       {lasts: onceAnHour, say: func(e Event) string { return "A spool is damaged" + because(e) }},
 	SettlementCaughtUp: {ends: SettlementBacklog, say: func(e Event) string { return "No settlement waits any more" + because(e) }},
 }
 

@@ -95,6 +95,8 @@ type App struct {
 	conns    *pressure.Connections
 	uploads  *pressure.Uploads
 
+	clientAPI             atomic.Pointer[http.Handler]
+	early                 *early // the clients' port is served while the database is waited for; nil: it was there
 	sockets               *wsapi.Handler
 	client, admin         net.Listener
 	clientHTTP, adminHTTP *http.Server
@@ -141,14 +143,10 @@ func (o Options) withDefaults() Options {
 
 func (a *App) open(ctx context.Context) (err error) {
 	cfg := a.Config()
-	a.db, err = store.Open(ctx, cfg.Store.URL.Reveal(), store.Options{Sync: cfg.Store.Sync, Exclusive: true})
-	if err != nil {
-		return fmt.Errorf("check store.url: %w", err)
-	}
-	if err := a.db.Migrate(ctx); err != nil {
-		return fmt.Errorf("migrating the database: %w", err)
-	}
 	a.ids = ident.New(a.opts.Rand, time.Now)
+	if err := a.openStore(ctx); err != nil {
+		return err
+	}
 	ids := a.ids
 	a.accounts = account.New(a.db, ids, time.Now)
 	a.ledger = ledger.New(a.db, ids, time.Now)
@@ -179,33 +177,50 @@ func (a *App) open(ctx context.Context) (err error) {
 // listen opens both listeners and builds their servers.
 func (a *App) listen() (err error) {
 	cfg, ids := a.Config(), a.ids
+	if err := a.listenForClients(); err != nil {
+		return err
+	}
+	if a.admin, err = a.opts.Listen("tcp", cfg.Admin.Listen); err != nil {
+		return fmt.Errorf("listening for operators; check admin.listen: %w", err)
+	}
+	a.sockets = a.socketHandler(ids)
+	handler := httpapi.New(httpapi.Deps{Config: a.Config, Engine: a.engine, Accounts: a.accounts, Ledger: a.ledger, Journal: a.journal,
+		States: a.states, DB: a.db, Upstream: a.upstream, Idempotency: a.repeats, IDs: ids, Log: a.log, Ready: a.isReady, Closed: a.isDraining, Waiting: func() int { n, _ := a.books.Waiting(); return n },
+		Uploads: a.uploads, Version: func() string { return a.Config().Version() }, Socket: a.sockets}, surfaces())
+	handler = a.underway.count(handler)
+	a.clientAPI.Store(&handler)
+	a.serveAdmin()
+	a.adminHTTP = &http.Server{Handler: http.HandlerFunc(a.currentAdmin), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute,
+		ErrorLog: slog.NewLogLogger(a.log.Handler(), slog.LevelDebug)}
+	return nil
+}
+
+// listenForClients opens the clients' port and builds its server, once; what it
+// serves is set afterwards.
+func (a *App) listenForClients() (err error) {
+	if a.client != nil {
+		return nil
+	}
+	cfg := a.Config()
 	certificate, err := readCertificate(cfg.TLS)
 	if err != nil {
 		return err
 	}
 	a.certificate.Store(certificate)
-	if a.client, err = a.opts.Listen("tcp", cfg.Listen); err != nil {
+	listener, err := a.opts.Listen("tcp", cfg.Listen)
+	if err != nil {
 		return fmt.Errorf("listening for clients; check listen: %w", err)
-	}
-	if a.admin, err = a.opts.Listen("tcp", cfg.Admin.Listen); err != nil {
-		return fmt.Errorf("listening for operators; check admin.listen: %w", err)
 	}
 	a.conns = pressure.NewConnections(func() pressure.Bounds {
 		limits := a.Config().Limits
 		return pressure.Bounds{All: limits.Connections, PerAddress: limits.ConnectionsPerAddress}
 	})
-	a.client = a.conns.Listen(a.client)
+	a.client = a.conns.Listen(listener)
 	base, cancel := context.WithCancelCause(context.Background())
 	a.connections = cancel
-	a.sockets = a.socketHandler(ids)
-	handler := httpapi.New(httpapi.Deps{Config: a.Config, Engine: a.engine, Accounts: a.accounts, Ledger: a.ledger, Journal: a.journal,
-		States: a.states, DB: a.db, Upstream: a.upstream, Idempotency: a.repeats, IDs: ids, Log: a.log, Ready: a.isReady, Draining: a.draining.Load, Waiting: func() int { n, _ := a.books.Waiting(); return n },
-		Uploads: a.uploads, Version: func() string { return a.Config().Version() }, Socket: a.sockets}, surfaces())
-	a.clientHTTP = &http.Server{Handler: a.underway.count(handler), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
+	serve := func(w http.ResponseWriter, r *http.Request) { (*a.clientAPI.Load()).ServeHTTP(w, r) }
+	a.clientHTTP = &http.Server{Handler: http.HandlerFunc(serve), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
 		BaseContext: func(net.Listener) context.Context { return base }, ConnContext: a.conns.Mark, ErrorLog: slog.NewLogLogger(a.log.Handler(), slog.LevelDebug)}
-	a.serveAdmin()
-	a.adminHTTP = &http.Server{Handler: http.HandlerFunc(a.currentAdmin), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute,
-		ErrorLog: slog.NewLogLogger(a.log.Handler(), slog.LevelDebug)}
 	return nil
 }
 
@@ -220,8 +235,8 @@ func (a *App) AdminAddr() string { return a.admin.Addr().String() }
 
 // isReady tells what keeps new requests from being served, if anything.
 func (a *App) isReady(ctx context.Context) *fault.Error {
-	if a.draining.Load() {
-		return fault.New(fault.ShuttingDown, turn.ErrShutdown.Error())
+	if f := a.isDraining(); f != nil {
+		return f
 	}
 	if a.books.Away() {
 		return fault.New(fault.StoreUnavailable, "")
@@ -230,6 +245,14 @@ func (a *App) isReady(ctx context.Context) *fault.Error {
 	defer done()
 	if err := a.db.Ping(ctx); err != nil {
 		return fault.New(fault.StoreUnavailable, "").WithCause(err)
+	}
+	return nil
+}
+
+// isDraining refuses what comes while the process ends.
+func (a *App) isDraining() *fault.Error {
+	if a.draining.Load() {
+		return fault.New(fault.ShuttingDown, "")
 	}
 	return nil
 }
@@ -264,7 +287,7 @@ func (a *App) Run(ctx context.Context) error {
 	start("recorded answers", func() error { return a.repeats.Run(background) })
 	start("the ledger's daily verification", func() error { return a.verifyDaily(background) })
 	start("housekeeping", func() error { return a.housekeep(background) })
-	start("client API", func() error { return a.serveClients() })
+	start("client API", a.serveClients)
 	start("admin API", func() error { return a.adminHTTP.Serve(a.admin) })
 	a.log.Info("ready", "clients", a.ClientAddr(), "admin", a.AdminAddr())
 	var err error
@@ -283,6 +306,13 @@ func (a *App) Run(ctx context.Context) error {
 }
 
 func (a *App) serveClients() error {
+	if a.early != nil {
+		return a.early.wait()
+	}
+	return a.serveClientPort()
+}
+
+func (a *App) serveClientPort() error {
 	if a.Config().TLS.Enabled() {
 		a.clientHTTP.TLSConfig = a.tlsConfig()
 		return a.clientHTTP.ServeTLS(a.client, "", "")
@@ -334,6 +364,10 @@ func (a *App) housekeep(ctx context.Context) error {
 // Close gives back what New opened, last first.
 func (a *App) Close() error {
 	var errs []error
+	if a.early != nil {
+		_ = a.clientHTTP.Close()
+		_ = a.early.wait()
+	}
 	for _, l := range [...]net.Listener{a.admin, a.client} {
 		if l != nil {
 			_ = l.Close()

@@ -89,15 +89,27 @@ func (a *App) openSpool(ctx context.Context, s config.Store) (err error) {
 		return nil
 	}
 	prefix := a.node.Database() + "."
-	left, err := spool.Leftovers(dir, prefix)
+	options := spool.Options{Sync: s.Sync == config.SyncFull, Damaged: a.spoolDamaged}
+	left, err := spool.Leftovers(dir, prefix, options)
 	for _, l := range left {
 		err = errors.Join(err, a.adopt(ctx, l, strings.TrimPrefix(l.Name, prefix)))
 	}
 	if err != nil {
 		return err
 	}
-	a.spool, err = spool.Create(dir, prefix+a.node.ID(), s.Sync == config.SyncFull)
+	a.spool, err = spool.Create(dir, prefix+a.node.ID(), options)
 	return err
+}
+
+// spoolDamaged tells operators of a part of a spool that cannot be read: the end
+// of a request is in it, which is resolved by estimate instead.
+func (a *App) spoolDamaged(d spool.Damage) {
+	why := fmt.Sprintf("%d bytes of %s, at byte %d, are kept in %s", d.Bytes, d.File, d.At, d.Kept)
+	if d.Err != nil {
+		why = fmt.Sprintf("%d bytes of %s, at byte %d; the file stays, since they could not be kept in %s", d.Bytes, d.File, d.At, d.Kept)
+	}
+	a.log.Error("a spool is damaged: everything else in it is carried out", "damage", why, "error", d.Err)
+	a.alerts.Raise(alert.Event{Kind: alert.SpoolDamaged, Reason: why})
 }
 
 // adopt carries out what a dead process's spool holds. That nobody holds the

@@ -142,7 +142,7 @@ func (n *Node) Beat(ctx context.Context) error {
 	err := n.DB.Write(ctx, func(tx *store.Tx) (err error) {
 		changed, err = tx.Exec(beat, id)
 		return err
-	})
+	}, Expect(id)) // what is announced is not waited for: others need the writer
 	if err == nil && changed == 0 {
 		return n.Rejoin(ctx, id)
 	}

@@ -101,6 +101,8 @@ type Store struct {
 	// Spool is the folder for settlements that wait for the database; "":
 	// beside the SQLite file, or where the process runs.
 	Spool string
+	// Wait is how long a start waits for a database that is away; 0: it fails at once.
+	Wait time.Duration
 }
 
 // Limits are bytes, except those of connections.

@@ -59,6 +59,7 @@ store:
   sync: process
   lease: 15s
   spool: ""
+  wait: 60s
 limits:
   request_body: 32MiB
   event: 32MiB
@@ -105,7 +106,7 @@ func TestEveryOptionIsRead(t *testing.T) {
 listen: ":1"
 tls: {cert: c.pem, key: k.pem}
 admin: {listen: "[::1]:2", token: another-token, profiling: true}
-store: {url: "postgres://user:pass@host/db", sync: full, lease: 1s, spool: /var/spool/rubicon}
+store: {url: "postgres://user:pass@host/db", sync: full, lease: 1s, spool: /var/spool/rubicon, wait: 2s}
 limits: {request_body: 1KiB, event: 2KB, held_bytes: 3, atomic_bytes: 4GiB, connections: 5, connections_per_address: 7, memory: 6MB}
 cors: {origins: ["https://b.example", "*.c.example"]}
 ws: {enabled: false, message: 1B, lifetime: 1m, queued_turns: 0, memory: 2B, ping: 3s, origins: ["https://a.example"]}
@@ -124,7 +125,7 @@ alerts: {webhook: "https://hook.example/x", secret: shh}
 	want := &Config{
 		Listen: ":1", TLS: TLS{"c.pem", "k.pem"},
 		Admin:  Admin{"[::1]:2", NewSecret("another-token"), true},
-		Store:  Store{NewSecret("postgres://user:pass@host/db"), SyncFull, time.Second, "/var/spool/rubicon"},
+		Store:  Store{NewSecret("postgres://user:pass@host/db"), SyncFull, time.Second, "/var/spool/rubicon", 2 * time.Second},
 		Limits: Limits{RequestBody: 1024, Event: 2000, HeldBytes: 3, AtomicBytes: 4 << 30, Connections: 5, ConnectionsPerAddress: 7, Memory: 6_000_000},
 		CORS:   CORS{[]string{"https://b.example", "*.c.example"}},
 		WS:     WS{false, 1, time.Minute, 0, 2, 3 * time.Second, []string{"https://a.example"}},

@@ -19,7 +19,7 @@ func Default() Config {
 	return Config{
 		Listen: "127.0.0.1:8080",
 		Admin:  Admin{Listen: "127.0.0.1:8081"},
-		Store:  Store{URL: NewSecret("sqlite:rubicon.db"), Sync: SyncProcess, Lease: 15 * time.Second},
+		Store:  Store{URL: NewSecret("sqlite:rubicon.db"), Sync: SyncProcess, Lease: 15 * time.Second, Wait: time.Minute},
 		Limits: Limits{
 			RequestBody: 32 * mib, Event: 32 * mib, HeldBytes: mib, AtomicBytes: 8 * mib, Connections: 20000,
 		},

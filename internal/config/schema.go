@@ -25,6 +25,7 @@ func (d *decoder) root(c *Config) []field {
 			field{"sync", d.oneOf(&c.Store.Sync, SyncProcess, SyncFull)},
 			field{"lease", d.duration(&c.Store.Lease)},
 			field{"spool", d.text(&c.Store.Spool)},
+			field{"wait", d.duration(&c.Store.Wait)},
 		)},
 		{"limits", d.group(d.limits(&c.Limits)...)},
 		{"cors", d.group(field{"origins", d.origins(&c.CORS.Origins)})},

@@ -46,8 +46,9 @@ type Deps struct {
 	IDs      *ident.Source
 	Log      *slog.Logger
 	Ready    func(ctx context.Context) *fault.Error // nil: ready
-	// Draining: new requests are refused, because the process ends; nil: never.
-	Draining func() bool
+	// Closed tells why every request is refused, as when the process starts or
+	// ends; nil, or no fault: they are served.
+	Closed func() *fault.Error
 	// Waiting is how many ends of requests wait for the database; nil: not shown.
 	Waiting func() int
 	// Idempotency knows repeated requests; nil: Idempotency-Key is ignored.
@@ -141,10 +142,10 @@ func (a *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		a.fail(w, r, fault.New(fault.Overloaded, "The gateway has as many connections as it takes, of this address or of all."))
 		return
 	}
-	if a.Draining != nil && a.Draining() && r.URL.Path != "/healthz" {
+	if f := a.closed(); f != nil && r.URL.Path != "/healthz" {
 		takeRest(w, r)
 		w.Header().Set("Connection", "close")
-		a.fail(w, r, fault.New(fault.ShuttingDown, ""))
+		a.fail(w, r, f)
 		return
 	}
 	// The mux would redirect a path that is not clean, which no client expects.
@@ -153,6 +154,13 @@ func (a *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	a.mux.ServeHTTP(w, r)
+}
+
+func (a *api) closed() *fault.Error {
+	if a.Closed == nil {
+		return nil
+	}
+	return a.Closed()
 }
 
 type idKey struct{}

@@ -29,7 +29,7 @@ type Progress struct {
 // Get reads one record, or ErrNotFound.
 func (j *Journal) Get(ctx context.Context, id string) (Record, error) {
 	var found []Record
-	err := j.db.Read(ctx, func(q *store.Query) (err error) {
+	err := j.db.ReadSoon(ctx, func(q *store.Query) (err error) {
 		found, err = both(q, " WHERE request_id = ?", []any{id})
 		return err
 	})

@@ -34,7 +34,7 @@ const (
 // Balance reads a customer's balance; one without postings has none.
 func (l *Ledger) Balance(ctx context.Context, customer string) (Balance, error) {
 	var b Balance
-	err := l.db.Read(ctx, func(q *store.Query) error {
+	err := l.db.ReadSoon(ctx, func(q *store.Query) error {
 		return q.QueryRow(selectBalance, []any{customer}, &b.Available, &b.Held)
 	})
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {

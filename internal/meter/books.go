@@ -30,7 +30,9 @@ type Books struct {
 	node    *cluster.Node // nil: the database is this process's alone
 	queue   *spool.Spool  // of what the database cannot be told; nil: nothing waits
 	told    func(waiting int, since time.Time)
-	away    atomic.Bool // the last word of the database was that it is away
+	away    atomic.Bool  // the last word of the database was that it is away
+	wrote   atomic.Int64 // when it last took a write, Unix milliseconds
+	lost    losses
 }
 
 // Watcher is told of every operation that a request waits for: hold, settle,
@@ -90,8 +92,13 @@ type Billing struct {
 	Free          bool       `json:"free,omitempty"`
 }
 
-// waitTime bounds how long a request waits for its turn with the writer.
-const waitTime = 5 * time.Second
+const (
+	// waitTime bounds how long a request waits for its hold.
+	waitTime = 2500 * time.Millisecond
+	// endTime bounds how long the end of a request waits for the database before
+	// it goes into the queue. That is no sign of an outage yet.
+	endTime = 1500 * time.Millisecond
+)
 
 // Open makes the charge hold and begins the record; both are durable when it
 // returns. It refuses with *ledger.Insufficient or *ledger.OverBudget. When the
@@ -117,7 +124,7 @@ func (b *Books) Open(ctx context.Context, o Opening) (err error) {
 		// The hold may stand, and nobody will run what it is for.
 		r := o.Record
 		r.Outcome = journal.OutcomeRejected
-		b.later(entry{Void: true, Closing: Closing{Record: r, Free: o.Free, Reason: voidReason}}, err)
+		b.keep(entry{Void: true, Closing: Closing{Record: r, Free: o.Free, Reason: voidReason}})
 	}
 	return err
 }
@@ -162,7 +169,8 @@ func (b *Books) Available(ctx context.Context, customer string) (money.Nano, err
 }
 
 // Reject records a request that was refused before its first attempt, or puts
-// that into the queue.
+// that into the queue. There it has no room that a settlement may need: with
+// ErrNotDurable it is counted and lost.
 func (b *Books) Reject(ctx context.Context, r journal.Record) (err error) {
 	defer b.watched("reject", b.now(), &err)
 	r.Outcome = journal.OutcomeRejected
@@ -180,7 +188,9 @@ type Closing struct {
 
 // Close settles or releases the hold, books the costs, writes the final record
 // and remembers the answer's ids, in one transaction. When it returns, that is
-// durable, or stands durably in the queue of what the database must be told.
+// durable, or stands durably in the queue of what the database must be told;
+// ErrNotDurable says that it is neither, and the client must not be shown a good
+// end.
 func (b *Books) Close(ctx context.Context, c Closing) (err error) {
 	ends := "release"
 	if c.Bill.Charged {
@@ -192,10 +202,13 @@ func (b *Books) Close(ctx context.Context, c Closing) (err error) {
 
 // end closes a request or queues that.
 func (b *Books) end(ctx context.Context, c Closing) error {
-	ctx, done := context.WithTimeoutCause(ctx, waitTime, errWait)
+	ctx, done := context.WithTimeoutCause(ctx, endTime, errWait)
 	defer done()
+	began := b.now()
 	err := b.close(ctx, c)
-	b.heard(ctx, err)
+	if err == nil || b.now().Sub(began) < endTime {
+		b.heard(ctx, err)
+	}
 	if errors.Is(err, ledger.ErrResolved) {
 		err = b.late(ctx, c, err)
 	}

@@ -6,7 +6,7 @@ import "context"
 func Note(b *Books, ctx context.Context) { b.note(ctx) }
 
 // Doubt queues what an opening does whose COMMIT was not answered.
-func Doubt(b *Books, c Closing) error { return b.later(entry{Closing: c, Void: true}, nil) }
+func Doubt(b *Books, c Closing) { b.keep(entry{Closing: c, Void: true}) }
 
 // Later queues an end.
 func Later(b *Books, c Closing) error { return b.later(entry{Closing: c}, nil) }

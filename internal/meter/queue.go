@@ -35,7 +35,8 @@ func (b *Books) Waiting() (n int, since time.Time) {
 	return b.queue.Waiting()
 }
 
-// catchUp tells the database what waits, or asks whether it is back.
+// catchUp tells the database what waits, or tries whether it takes writes: a node
+// without traffic would not know, and readiness must.
 func (b *Books) catchUp(ctx context.Context) {
 	if b.queue == nil {
 		return
@@ -44,7 +45,7 @@ func (b *Books) catchUp(ctx context.Context) {
 		if told, err := b.Replay(ctx, b.queue); told > 0 {
 			b.log.Info("ends of requests that waited are in the database", "requests", told, "error", err)
 		}
-	} else if b.Away() && b.node != nil {
+	} else if b.node != nil && (b.Away() || b.now().UnixMilli()-b.wrote.Load() >= progressEvery.Milliseconds()) {
 		b.heard(ctx, b.node.Beat(ctx))
 	}
 	if b.told != nil {
@@ -71,11 +72,13 @@ func (b *Books) heard(ctx context.Context, err error) {
 		if !b.away.Swap(true) {
 			b.log.Error("the database is away: ends of requests wait on disk, new requests are refused", "error", err)
 		}
-	case err != nil && ctx.Err() != nil: // nobody waited for its answer
-	default: // it answered, if only to refuse
+	case err != nil: // of the work, or nobody waited: no word about writes
+	default:
+		b.wrote.Store(b.now().UnixMilli())
 		if b.away.Swap(false) {
 			b.log.Info("the database is back")
 		}
+		b.lost.over(b.log)
 	}
 }
 
@@ -95,20 +98,96 @@ func refused(err error) bool {
 		errors.Is(err, journal.ErrInvalid) || errors.Is(err, store.ErrConflict) || errors.As(err, &p)
 }
 
-// later puts an end into the queue.
+// ErrNotDurable is the error of an end that could be neither written nor queued.
+var ErrNotDurable = errors.New("the end of a request could be neither written nor queued")
+
+// later puts an end into the queue, where it is durable.
 func (b *Books) later(e entry, cause error) error {
-	e.Node = e.Closing.Record.Node
-	raw, err := json.Marshal(e)
-	if err != nil {
-		return errors.Join(cause, err)
-	}
-	switch err := b.queue.Append(raw); {
-	case errors.Is(err, spool.ErrMemory):
-		b.log.Error("the end of a request waits for the database in memory only", "request_id", e.Closing.Record.RequestID, "error", err)
+	raw, err := e.encode()
+	switch {
 	case err != nil:
-		return errors.Join(cause, err)
+	case e.spare():
+		if err = b.queue.Spare(raw); err != nil {
+			b.lost.note(b.log, err)
+		}
+	default:
+		err = b.queue.Append(raw)
+	}
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrNotDurable, errors.Join(cause, err))
 	}
 	return nil
+}
+
+// Keep takes the end of a request that Close refused with ErrNotDurable, as its
+// client was shown it. It is written if the database is back before this process
+// ends; else the next start resolves the request.
+func (b *Books) Keep(c Closing) {
+	if b.queue != nil {
+		b.keep(entry{Closing: c})
+	}
+}
+
+// keep puts an end into the queue on which nobody relies.
+func (b *Books) keep(e entry) {
+	if b.queue == nil {
+		return
+	}
+	raw, err := e.encode()
+	if err == nil {
+		err = b.queue.Keep(raw)
+	}
+	if err != nil {
+		b.log.Error("the end of a request is lost; its hold stays open until the next start resolves it", "request_id", e.Closing.Record.RequestID, "error", err)
+	}
+}
+
+func (e entry) encode() ([]byte, error) {
+	e.Node = e.Closing.Record.Node
+	return json.Marshal(e)
+}
+
+// spare tells an entry that stands for no money: the record of a request that
+// was refused, or whose client left, before anything was done for it. A flood of
+// those must not take the room of settlements.
+func (e entry) spare() bool {
+	r := e.Closing.Record
+	return !e.Void && e.Closing.Free && len(r.Attempts) == 0 && (r.Outcome == journal.OutcomeRejected || r.Outcome == journal.OutcomeCancelled)
+}
+
+// losses counts the records of refused requests for which there was no room.
+type losses struct {
+	mu    sync.Mutex
+	total int64
+	now   int64 // in this outage
+}
+
+// note counts one, and says the first of an outage.
+func (l *losses) note(log *slog.Logger, why error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.total++
+	if l.now++; l.now == 1 {
+		log.Error("records of refused requests find no room while the database is away: they are counted and dropped, settlements are not", "error", why)
+	}
+}
+
+// over says how many an outage cost.
+func (l *losses) over(log *slog.Logger) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.now > 0 {
+		log.Warn("records of refused requests were dropped while the database was away", "requests", l.now)
+		l.now = 0
+	}
+}
+
+// Unrecorded is how many refused requests have no record, because there was no
+// room for it.
+func (b *Books) Unrecorded() int64 {
+	b.lost.mu.Lock()
+	defer b.lost.mu.Unlock()
+	return b.lost.total
 }
 
 // Replay tells the database what waits in a spool, in order. An error says that

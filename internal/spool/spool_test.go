@@ -80,7 +80,7 @@ func TestEntriesComeOutInOrder(t *testing.T) {
 
 func create(t *testing.T, dir string) *Spool {
 	t.Helper()
-	s, err := Create(dir, "db.node", true)
+	s, err := Create(dir, "db.node", Options{Sync: true})
 	must(t, err)
 	return s
 }
@@ -93,7 +93,7 @@ func TestWhatADeadProcessLeft(t *testing.T) {
 	for cut := range third {
 		dir := t.TempDir()
 		must(t, os.WriteFile(filepath.Join(dir, "db.node.spool"), slices.Concat(whole, third[:cut]), 0o600))
-		left, err := Leftovers(dir, "db.")
+		left, err := Leftovers(dir, "db.", Options{})
 		must(t, err)
 		if len(left) != 1 || left[0].Name != "db.node" {
 			t.Fatalf("cut at %d: found %v", cut, left)
@@ -113,16 +113,16 @@ func TestALivingProcessKeepsItsSpool(t *testing.T) {
 	dir := t.TempDir()
 	s := create(t, dir)
 	must(t, s.Append([]byte("mine")))
-	left, err := Leftovers(dir, "")
+	left, err := Leftovers(dir, "", Options{})
 	must(t, err)
 	if len(left) != 0 {
 		t.Errorf("took over %v", left)
 	}
 	must(t, s.Close()) // with an entry in it
-	if left, err = Leftovers(dir, "other."); err != nil || len(left) != 0 {
+	if left, err = Leftovers(dir, "other.", Options{}); err != nil || len(left) != 0 {
 		t.Errorf("another database's: %v, %v", left, err)
 	}
-	if left, err = Leftovers(dir, "db."); err != nil || len(left) != 1 {
+	if left, err = Leftovers(dir, "db.", Options{}); err != nil || len(left) != 1 {
 		t.Fatalf("%v, %v", left, err)
 	}
 	if got := drain(t, left[0].Spool); !slices.Equal(got, []string{"mine"}) {
@@ -131,8 +131,8 @@ func TestALivingProcessKeepsItsSpool(t *testing.T) {
 	must(t, left[0].Close())
 }
 
-// TestAFullDisk: what cannot be written waits in memory, and does not hide what
-// was written.
+// TestAFullDisk: what cannot be written is refused, or waits in memory where
+// nobody relies on it, and does not hide what was written.
 func TestAFullDisk(t *testing.T) {
 	s := create(t, t.TempDir())
 	must(t, s.Append([]byte("on disk")))
@@ -140,8 +140,12 @@ func TestAFullDisk(t *testing.T) {
 	full, err := os.Open("/dev/null") // not open for writing
 	must(t, err)
 	s.file = full
-	if err := s.Append([]byte("in memory")); !errors.Is(err, ErrMemory) {
+	if err := s.Append([]byte("refused")); !errors.Is(err, ErrNotWritten) {
 		t.Errorf("got %v", err)
+	}
+	must(t, s.Keep([]byte("in memory")))
+	if err := s.Spare([]byte("spare")); !errors.Is(err, ErrNotWritten) {
+		t.Errorf("a spare entry: %v", err)
 	}
 	s.file = whole
 	must(t, full.Close())
@@ -150,6 +154,37 @@ func TestAFullDisk(t *testing.T) {
 		t.Errorf("got %q", got)
 	}
 	must(t, s.Close())
+}
+
+// TestSpareEntriesLeaveRoom: however many of them come, others are taken; and
+// there is room for them again once the spool was empty.
+func TestSpareEntriesLeaveRoom(t *testing.T) {
+	spare := bytes.Repeat([]byte("s"), spareRoom/8)
+	for name, s := range map[string]*Spool{"file": create(t, t.TempDir()), "memory": Memory()} {
+		for i := range 10 {
+			if err := s.Spare(spare); (err != nil) != (i >= 8) || err != nil && !errors.Is(err, ErrFull) {
+				t.Errorf("%s: spare entry %d: %v", name, i, err)
+			}
+			must(t, s.Append(fmt.Appendf(nil, "end %d", i)))
+		}
+		if got := drain(t, s); len(got) != 18 {
+			t.Errorf("%s: %d came out", name, len(got))
+		}
+		must(t, s.Spare(spare))
+		must(t, s.Close())
+	}
+}
+
+// TestSpareEntriesLeaveRoomInMemory, where places count, not bytes.
+func TestSpareEntriesLeaveRoomInMemory(t *testing.T) {
+	s := Memory()
+	for s.Spare([]byte("s")) == nil {
+	}
+	for i := range maxMemory / 2 {
+		if err := s.Append([]byte("an end")); err != nil {
+			t.Fatalf("the end %d: %v", i, err)
+		}
+	}
 }
 
 func TestManyAtOnce(t *testing.T) {

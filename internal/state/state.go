@@ -106,7 +106,7 @@ func (s *States) LookupAll(ctx context.Context, customer string, refs []Ref) (ma
 		return nil, fmt.Errorf("looking up %d state ids: at most %d go at once", len(refs), MaxLookup)
 	}
 	now := s.now().UnixMilli()
-	err := s.db.Read(ctx, func(q *store.Query) error { return lookupInto(q, found, customer, refs, now) })
+	err := s.db.ReadSoon(ctx, func(q *store.Query) error { return lookupInto(q, found, customer, refs, now) })
 	if err != nil {
 		return nil, fmt.Errorf("looking up state ids: %w", err)
 	}

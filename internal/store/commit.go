@@ -33,11 +33,14 @@ type mark struct {
 
 // commit sends what waits and the COMMIT, and finds out whether it was carried
 // out when the answer does not come.
-func (db *DB) commit(tx *Tx) error {
+func (db *DB) commit(tx *Tx, jobs []*job) error {
 	s := tx.session
 	list, err := tx.waiting()
 	if err != nil {
 		return errors.Join(err, s.rollback(tx.ctx))
+	}
+	if !commits(jobs) {
+		return errors.Join(errWithdrawn, s.rollback(tx.ctx))
 	}
 	marked := db.marked.Load()
 	if marked {
@@ -47,11 +50,12 @@ func (db *DB) commit(tx *Tx) error {
 	err = s.conn.pipeline(tx.ctx, append(list, query{text: commit}))
 	switch {
 	case err == nil:
+		s.outage.over(time.Now())
 		s.volume += commitVolume + tx.volume
 		return nil
 	case !s.conn.broken():
 		return errors.Join(err, s.rollback(tx.ctx))
-	case !marked:
+	case !marked, !awaited(jobs):
 		return fmt.Errorf("%w: %w", ErrUncertain, err)
 	}
 	done, doubt := s.committed()
@@ -59,6 +63,7 @@ func (db *DB) commit(tx *Tx) error {
 	case doubt != nil:
 		return fmt.Errorf("%w: %w", ErrUncertain, errors.Join(err, doubt))
 	case done:
+		s.outage.over(time.Now())
 		return nil
 	}
 	return &databaseError{cause: err, means: again}

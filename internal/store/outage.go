@@ -13,12 +13,14 @@ const retryOutage = 250 * time.Millisecond
 type outage struct {
 	patience time.Duration
 	other    *outage // of the same database's other sessions, or nil
+	both     bool    // what fails here is away there too
 
-	mu     sync.Mutex
-	since  time.Time // zero: it answers
-	tried  time.Time
-	trying int // how many try at this moment
-	cause  error
+	mu       sync.Mutex
+	since    time.Time // zero: it answers
+	tried    time.Time
+	answered time.Time // when it last did
+	trying   int       // how many try at this moment
+	cause    error
 }
 
 // refuses gives an error where trying is known to be in vain: it has been away
@@ -27,30 +29,45 @@ type outage struct {
 func (o *outage) refuses(now time.Time) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	return o.refusal(now)
+}
+
+func (o *outage) refusal(now time.Time) error {
 	if o.since.IsZero() || now.Sub(o.since) < o.patience || o.trying == 0 && now.Sub(o.tried) >= retryOutage {
 		return nil
 	}
 	return unavailable(o.cause)
 }
 
-// begin notes an attempt, and end that it is over.
-func (o *outage) begin() (end func()) {
-	o.add(1)
-	return func() { o.add(-1) }
-}
-
-func (o *outage) add(n int) {
+// begin notes an attempt, unless it is refused; end, that it is over.
+func (o *outage) begin(now time.Time) (end func(), err error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.trying += n
+	if err := o.refusal(now); err != nil {
+		return nil, err
+	}
+	o.trying++
+	return func() {
+		o.mu.Lock()
+		defer o.mu.Unlock()
+		o.trying--
+	}, nil
 }
 
-// failed notes a failed attempt, and tells whether patience is at its end.
-func (o *outage) failed(now time.Time, cause error) (giveUp bool) {
+// failed notes an attempt that began at a moment and was in vain, and tells
+// whether patience is at its end. A database that answered somebody since then
+// is not away, whatever became of the attempt.
+func (o *outage) failed(began, now time.Time, cause error) (giveUp bool) {
+	if o.both {
+		o.other.failed(began, now, cause)
+	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	if o.answered.After(began) {
+		return now.Sub(began) >= o.patience
+	}
 	if o.since.IsZero() {
-		o.since = now
+		o.since = began
 	}
 	o.tried, o.cause = now, cause
 	return now.Sub(o.since) >= o.patience
@@ -58,17 +75,17 @@ func (o *outage) failed(now time.Time, cause error) (giveUp bool) {
 
 // over notes that the database answers. Where it did not, the other sessions'
 // next attempt is not put off any longer.
-func (o *outage) over() {
-	if o.end() && o.other != nil {
+func (o *outage) over(now time.Time) {
+	if o.end(now) && o.other != nil {
 		o.other.tryNow()
 	}
 }
 
-func (o *outage) end() (wasAway bool) {
+func (o *outage) end(now time.Time) (wasAway bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	wasAway = !o.since.IsZero()
-	o.since, o.cause = time.Time{}, nil
+	o.since, o.cause, o.answered = time.Time{}, nil, now
 	return wasAway
 }
 

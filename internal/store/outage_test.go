@@ -33,6 +33,7 @@ type tally struct {
 	n       atomic.Int64
 	mu      sync.Mutex
 	results map[string]error
+	slowest time.Duration
 }
 
 func newTally(t *testing.T, db, direct *DB) *tally {
@@ -65,13 +66,14 @@ func (y *tally) run(t *testing.T, workers int, stop <-chan struct{}) {
 }
 
 func (y *tally) add(t *testing.T) error {
-	name := fmt.Sprint("row ", y.n.Add(1))
+	name, began := fmt.Sprint("row ", y.n.Add(1)), time.Now()
 	err := y.db.Write(t.Context(), func(tx *Tx) error {
 		tx.Insert(insertTally, name)
 		return nil
 	})
 	y.mu.Lock()
 	defer y.mu.Unlock()
+	y.slowest = max(y.slowest, time.Since(began))
 	y.results[name] = err
 	return err
 }
@@ -208,42 +210,44 @@ func wait(t *testing.T, what string, ok func() bool) {
 	}
 }
 
-// TestTheServerHangs: a machine that does not answer is not waited for without
-// end, and what it makes of the transaction afterwards is known.
+// TestTheServerHangs: a machine that does not answer, or answers everything but
+// COMMIT, is not waited for, and what it makes of the transactions afterwards is
+// as every writer was told.
 func TestTheServerHangs(t *testing.T) {
-	if testing.Short() {
-		t.Skip("waits for real deadlines")
-	}
-	s := server(t)
-	db := open(t, pgtest.On(t, s.URL()))
-	y := newTally(t, db, db)
-	if err := y.add(t); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Freeze(); err != nil {
-		t.Fatal(err)
-	}
-	start := time.Now()
-	var wg sync.WaitGroup
-	for range 4 {
-		wg.Go(func() {
+	for name, hang := range map[string][2]func(*pgtest.Server) error{
+		"frozen":     {(*pgtest.Server).Freeze, (*pgtest.Server).Thaw},
+		"no standby": {(*pgtest.Server).LoseStandby, (*pgtest.Server).FindStandby},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := server(t)
+			db := open(t, pgtest.On(t, s.URL()))
+			y := newTally(t, db, db)
+			stop, done := make(chan struct{}), make(chan struct{})
+			go func() { defer close(done); y.run(t, 8, stop) }()
+			wait(t, "writes", func() bool { return y.writtenSince(30) })
+			if err := hang[0](s); err != nil {
+				t.Fatal(err)
+			}
+			wait(t, "a refusal", func() bool { return errors.Is(y.add(t), ErrUnavailable) })
 			if err := y.add(t); err == nil {
 				t.Error("written by a server that hangs")
 			}
+			if err := hang[1](s); err != nil {
+				t.Fatal(err)
+			}
+			wait(t, "writes again", func() bool { return y.add(t) == nil })
+			close(stop)
+			<-done
+			y.check(t)
+			if y.slowest >= transactionTime/2 {
+				t.Errorf("somebody waited %v: for the transaction", y.slowest)
+			}
 		})
 	}
-	wg.Wait()
-	if took := time.Since(start); took > transactionTime+doubtTime {
-		t.Errorf("waited %v", took)
-	}
-	if err := s.Thaw(); err != nil {
-		t.Fatal(err)
-	}
-	wait(t, "writes again", func() bool { return y.add(t) == nil })
-	y.check(t)
 }
 
-// TestTwoWriters: nodes that write the same rows in any order get along.
+// TestTwoWriters: nodes that write the same rows in any order get along, and what
+// was refused because that took too long is not carried out later.
 func TestTwoWriters(t *testing.T) {
 	url := pgtest.Database(t)
 	dbs := []*DB{open(t, url)}
@@ -264,14 +268,19 @@ func TestTwoWriters(t *testing.T) {
 		}
 		wg.Go(func() {
 			for range each {
-				err := db.Write(t.Context(), func(tx *Tx) error {
+				add := func(tx *Tx) error {
 					for _, name := range order {
 						if _, err := tx.Exec("UPDATE things SET size = size + 1 WHERE name = ?", name); err != nil {
 							return err
 						}
 					}
 					return nil
-				})
+				}
+				err := db.Write(t.Context(), add)
+				for errors.Is(err, ErrUnavailable) && !errors.Is(err, ErrUncertain) { // a deadlock takes a second to be found, and there may be several
+					time.Sleep(retryOutage)
+					err = db.Write(t.Context(), add)
+				}
 				if err != nil {
 					t.Error(err)
 				}

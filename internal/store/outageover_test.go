@@ -20,8 +20,8 @@ func TestAnOutageIsOverForAll(t *testing.T) {
 	var a, b outage
 	a, b = outage{patience: patience, other: &b}, outage{patience: patience, other: &a}
 	for _, o := range []*outage{&a, &b} {
-		o.failed(start, away)
-		if !o.failed(start.Add(patience), away) {
+		o.failed(start, start, away)
+		if !o.failed(start.Add(patience), start.Add(patience), away) {
 			t.Fatal("patience has no end")
 		}
 	}
@@ -31,15 +31,15 @@ func TestAnOutageIsOverForAll(t *testing.T) {
 			t.Fatalf("a database that was just away is tried again at once: %v", err)
 		}
 	}
-	a.over()
+	a.over(now)
 	for _, o := range []*outage{&a, &b} {
 		if err := o.refuses(now); err != nil {
 			t.Errorf("the database is back, and still: %v", err)
 		}
 	}
 	// b finds it away all the same, which a's next success must not hide.
-	b.failed(now, away)
-	a.over()
+	b.failed(now, now, away)
+	a.over(now)
 	if err := b.refuses(now); !errors.Is(err, ErrUnavailable) {
 		t.Errorf("a hanging half is tried by everyone: %v", err)
 	}
@@ -68,7 +68,7 @@ func TestAHangingServerKeepsOneWaiting(t *testing.T) {
 		ask := func() time.Duration {
 			start := time.Now()
 			s := newSession(dialect{}, server, o)
-			if err := s.ready(t.Context()); !errors.Is(err, ErrUnavailable) {
+			if err := s.startReading(t.Context()); !errors.Is(err, ErrUnavailable) {
 				t.Errorf("a server that hangs is ready: %v", err)
 			}
 			return time.Since(start)

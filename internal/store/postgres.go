@@ -13,16 +13,13 @@ const (
 	// postgresWriters: while one waits for the server and its disk, the next
 	// batch is on its way. More would only make the batches smaller.
 	postgresWriters = 2
-	connectTime     = 3 * time.Second
+	connectTime     = patience
 	goodbyeTime     = time.Second
-	answerTime      = 3 * time.Second
+	answerTime      = patience
 	// transactionTime bounds how long a transaction may take, from the first
-	// exchange to the answer to COMMIT. Whoever waits for the writer waits for
-	// a database that hangs no longer than this and what recovery takes.
+	// exchange to the answer to COMMIT. Nobody waits for it so long: that is what
+	// a connection is given before it is taken for lost.
 	transactionTime = 8 * time.Second
-	// patience is how long an outage is ridden through. Afterwards work is
-	// refused at once, until the database answers again.
-	patience = 3 * time.Second
 )
 
 // sessionSettings are what the gateway wants of every session, unless the URL

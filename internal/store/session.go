@@ -49,30 +49,24 @@ const tryAgain = 100 * time.Millisecond
 // waits for a database that is away, but not beyond the dialect's patience
 // counted from when that began.
 func (s *session) ready(ctx context.Context) error {
-	for {
-		if err := s.outage.refuses(time.Now()); err != nil {
-			return err
-		}
-		if s.conn != nil && !s.conn.broken() {
-			return nil
-		}
-		tried := s.outage.begin()
+	for s.conn == nil || s.conn.broken() {
+		began := time.Now()
 		err := s.connect(ctx)
-		tried()
 		if err == nil {
-			s.outage.over()
 			return nil
 		}
+		giveUp := s.outage.failed(began, time.Now(), err)
 		if ctx.Err() != nil {
 			return &databaseError{cause: errors.Join(context.Cause(ctx), err), means: away}
 		}
-		if s.outage.failed(time.Now(), err) {
+		if giveUp {
 			return unavailable(err)
 		}
 		if err := pause(ctx, tryAgain); err != nil {
 			return err
 		}
 	}
+	return nil
 }
 
 // lost tells whether there was a connection that is broken.
@@ -110,14 +104,14 @@ func (s *session) start(ctx context.Context, text string) error {
 		if err := s.ready(ctx); err != nil {
 			return err
 		}
+		began := time.Now()
 		err := s.say(ctx, text)
 		switch {
 		case err == nil:
-			s.outage.over()
 			return nil
-		case s.lost() && !lost && ctx.Err() == nil:
+		case s.lost() && !lost && ctx.Err() == nil && !errors.Is(err, context.DeadlineExceeded):
 			lost = true
-		case s.lost() || meaning(err) != away || s.outage.failed(time.Now(), err):
+		case s.lost() || meaning(err) != away || s.outage.failed(began, time.Now(), err):
 			return err
 		default:
 			if err := pause(ctx, tryAgain); err != nil {
@@ -133,9 +127,10 @@ func (s *session) say(ctx context.Context, text string) error {
 		ctx, done = context.WithTimeout(ctx, s.dialect.answer)
 		defer done()
 	}
+	began := time.Now()
 	_, err := s.exec(ctx, text, nil)
-	if errors.Is(err, context.DeadlineExceeded) {
-		s.outage.failed(time.Now(), err)
+	if err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		s.outage.failed(began, time.Now(), err)
 	}
 	return err
 }
@@ -143,7 +138,7 @@ func (s *session) say(ctx context.Context, text string) error {
 // readOnly runs fn inside a read transaction, so that all it sees is of one
 // moment.
 func (s *session) readOnly(ctx context.Context, fn func(q *Query) error) (err error) {
-	if err := s.start(ctx, s.dialect.beginRead); err != nil {
+	if err := s.startReading(ctx); err != nil {
 		return err
 	}
 	// Also when fn panics: the session goes back to the others. The end must
@@ -152,6 +147,21 @@ func (s *session) readOnly(ctx context.Context, fn func(q *Query) error) (err er
 		err = errors.Join(err, s.rollback(context.WithoutCancel(ctx)))
 	}()
 	return fn(&Query{ctx: ctx, session: s})
+}
+
+// startReading begins a snapshot. That alone tells readers whether the database
+// is there: how long they read afterwards is their own affair.
+func (s *session) startReading(ctx context.Context) error {
+	end, err := s.outage.begin(time.Now())
+	if err != nil {
+		return err
+	}
+	defer end()
+	if err := s.start(ctx, s.dialect.beginRead); err != nil {
+		return err
+	}
+	s.outage.over(time.Now())
+	return nil
 }
 
 // rollback ignores that there is nothing left to roll back, which is so after

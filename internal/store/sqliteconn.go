@@ -26,7 +26,7 @@ func openSQLiteFile(dsn string) (connector, error) {
 func (f sqliteFile) connect(ctx context.Context) (conn, error) {
 	c, err := f.db.Conn(ctx)
 	if err != nil {
-		return nil, err
+		return nil, wrap(err, readSQLiteError)
 	}
 	return &sqliteConn{conn: c, stmts: map[string]*sql.Stmt{}}, nil
 }

@@ -26,10 +26,10 @@ var (
 	// ErrUnavailable is what the errors of a database are that is away, cannot
 	// write, or was too busy: the same work may go well later.
 	ErrUnavailable = errors.New("the database is not available")
-	// ErrUncertain: the connection was lost while the work was committed, and
-	// the database stayed away, so that nobody knows what came of it. Whoever
-	// repeats the work must do so in a way that cannot double it.
-	ErrUncertain = errors.New("the database was lost during a commit")
+	// ErrUncertain: the work was being committed when the connection was lost, or
+	// the answer was not waited for any longer, so that nobody knows what came of
+	// it. Whoever repeats the work must do so in a way that cannot double it.
+	ErrUncertain = errors.New("the database did not answer a commit")
 )
 
 // Options are the choices an operator has.
@@ -88,6 +88,7 @@ func openDialect(ctx context.Context, d dialect, o Options) (_ *DB, err error) {
 		closing: make(chan struct{}),
 	}
 	db.writes.other, db.reads.other = &db.reads, &db.writes
+	db.reads.both = d.shared // a server that takes no session takes no writes
 	if o.Exclusive && d.file != "" {
 		if db.lock, err = lockFile(d.file + "-lock"); err != nil {
 			return nil, err
@@ -176,6 +177,22 @@ func (db *DB) Read(ctx context.Context, fn func(q *Query) error) error {
 	return s.readOnly(ctx, fn)
 }
 
+// errSlow is a database that keeps somebody waiting for too long: it may as well
+// be away.
+var errSlow = &databaseError{cause: fmt.Errorf("no answer for %s", patience), means: away}
+
+// ReadSoon is Read for what a client waits for: a database that does not answer
+// soon is away.
+func (db *DB) ReadSoon(ctx context.Context, fn func(q *Query) error) error {
+	ctx, done := context.WithTimeoutCause(ctx, patience, errSlow)
+	defer done()
+	err := db.Read(ctx, fn)
+	if err != nil && context.Cause(ctx) == error(errSlow) {
+		return unavailable(err)
+	}
+	return err
+}
+
 // take waits for a session, but not beyond ctx or Close.
 func (db *DB) take(ctx context.Context, p *pool) (*session, error) {
 	select {
@@ -195,7 +212,7 @@ func (db *DB) take(ctx context.Context, p *pool) (*session, error) {
 
 // Ping tells whether the database answers.
 func (db *DB) Ping(ctx context.Context) error {
-	return db.Read(ctx, func(q *Query) error {
+	return db.ReadSoon(ctx, func(q *Query) error {
 		var one int
 		return q.QueryRow("SELECT 1", nil, &one)
 	})

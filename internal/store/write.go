@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"runtime/debug"
-	"sync/atomic"
 	"time"
 )
 
@@ -26,19 +25,9 @@ type Panic struct {
 
 func (p *Panic) Error() string { return fmt.Sprintf("panic in a store operation: %v", p.Value) }
 
-// Where a job is. It leaves waiting once: to the writer or back to its caller.
-const (
-	waiting int32 = iota
-	taken
-	withdrawn
-)
-
-type job struct {
-	op       func(tx *Tx) error
-	announce []func(tx *Tx)
-	at       atomic.Int32
-	done     chan error // with room for the one result
-}
+// patience is how long anybody waits for a database, and how long an outage is
+// ridden through. Afterwards work is refused at once, until it answers again.
+const patience = 2500 * time.Millisecond
 
 // Write runs op in a transaction that it shares with whatever else is waiting,
 // and returns when that is durable. The rules for op:
@@ -54,25 +43,47 @@ type job struct {
 // all of them at once.
 //
 // When ctx ends before op was taken, it is withdrawn; afterwards its end is
-// awaited, so that the caller always knows what happened. A database that is
-// away is waited for briefly; then the error is ErrUnavailable.
+// awaited, but not beyond patience or ctx's deadline, whatever the database
+// does: the error is then ErrUnavailable if op was withdrawn in time, and
+// ErrUncertain if its COMMIT has no answer.
 func (db *DB) Write(ctx context.Context, op func(tx *Tx) error, announce ...func(tx *Tx)) error {
-	j := &job{op: op, announce: announce, done: make(chan error, 1)}
+	j := &job{op: op, announce: announce, began: time.Now(), done: make(chan error, 1)}
 	if err := db.enqueue(ctx, j); err != nil {
 		return err
 	}
-	select {
-	case err := <-j.done:
-		return err
-	case <-ctx.Done():
-		if j.at.CompareAndSwap(waiting, withdrawn) {
-			return context.Cause(ctx)
+	limit := time.NewTimer(j.patience(ctx))
+	defer limit.Stop()
+	for left := ctx.Done(); ; left = nil {
+		select {
+		case err := <-j.done:
+			return err
+		case <-limit.C:
+			return db.giveUp(j)
+		case <-left:
+			if j.at.CompareAndSwap(waiting, withdrawn) {
+				return context.Cause(ctx)
+			}
 		}
-		return <-j.done
 	}
 }
 
+// giveUp ends the waiting for a job that the database holds up.
+func (db *DB) giveUp(j *job) error {
+	switch was := j.leave(); was {
+	case waiting, taken:
+		db.writes.failed(j.began, time.Now(), errSlow)
+		return errSlow
+	case committing:
+		db.writes.failed(j.began, time.Now(), errSlow)
+		return fmt.Errorf("%w: %w", ErrUncertain, errSlow)
+	}
+	return <-j.done // at this moment
+}
+
 func (db *DB) enqueue(ctx context.Context, j *job) error {
+	if err := db.writes.refuses(j.began); err != nil {
+		return err
+	}
 	db.gate.RLock()
 	defer db.gate.RUnlock()
 	// A select with two ready cases picks either; these two must win.
@@ -133,16 +144,16 @@ func (db *DB) collect(batch []*job, first *job) []*job {
 
 // runBatch runs all jobs in one transaction, or else each in its own.
 func (db *DB) runBatch(s *session, batch []*job) {
-	results, err := db.persist(s, batch)
+	batch, results, err := db.persist(s, batch)
 	switch {
 	case err == nil:
 		for i, j := range batch {
-			j.done <- results[i]
+			j.end(results[i])
 		}
 	case len(batch) == 1, errors.Is(err, ErrUnavailable), errors.Is(err, ErrUncertain):
 		// None of them would fare better alone.
 		for _, j := range batch {
-			j.done <- err
+			j.end(err)
 		}
 	default:
 		for i := range batch {
@@ -151,17 +162,30 @@ func (db *DB) runBatch(s *session, batch []*job) {
 	}
 }
 
-// persist runs the transaction again where that may help.
-func (db *DB) persist(s *session, batch []*job) (results []error, err error) {
+// persist runs the transaction again where that may help, without the jobs that
+// were withdrawn meanwhile; ran is those of the last run.
+func (db *DB) persist(s *session, batch []*job) (ran []*job, results []error, err error) {
+	end, err := s.outage.begin(time.Now())
+	if err != nil {
+		return batch, nil, err
+	}
+	defer end()
 	for try := 1; ; try++ {
-		results, err = db.transact(s, batch)
-		if err == nil || try == maxTries || errors.Is(err, ErrUncertain) || meaning(err) != again && !s.lost() {
-			return results, err
+		if batch = wanted(batch); len(batch) == 0 {
+			return nil, nil, nil
 		}
-		if errors.Is(err, context.DeadlineExceeded) {
-			// The database hangs, and would again.
-			db.writes.failed(time.Now(), err)
-			return results, err
+		began := time.Now()
+		results, err = db.transact(s, batch)
+		if errors.Is(err, errWithdrawn) {
+			try-- // which ends, since there are fewer of them every time
+			continue
+		}
+		hangs := errors.Is(err, context.DeadlineExceeded)
+		if meaning(err) == away || hangs {
+			s.outage.failed(began, time.Now(), err)
+		}
+		if err == nil || try == maxTries || errors.Is(err, ErrUncertain) || meaning(err) != again && !s.lost() || hangs {
+			return batch, results, err
 		}
 		time.Sleep(rand.N(time.Duration(try) * 5 * time.Millisecond))
 	}
@@ -195,7 +219,7 @@ func (db *DB) transact(s *session, jobs []*job) (results []error, err error) {
 	if !tx.dirty() {
 		return results, s.rollback(ctx)
 	}
-	return results, db.commit(tx)
+	return results, db.commit(tx, jobs)
 }
 
 // begin starts the transaction and reads what the jobs announced.

@@ -32,6 +32,8 @@ type Options struct {
 	// Backlog is how many ends of requests wait for the database, and since when
 	// the longest; the zero time if none does.
 	Backlog func() (waiting int, since time.Time)
+	// Unrecorded is how many refused requests could not be recorded.
+	Unrecorded func() int64
 }
 
 // Metrics counts. It is safe for concurrent use.
@@ -88,6 +90,10 @@ func build(f factory, o Options) *Metrics {
 			return time.Since(since).Seconds()
 		})
 	}
+	if o.Unrecorded != nil {
+		f.counted("rubicon_refusals_unrecorded_total", "Requests refused while the database was away whose records found no room on disk, and are lost. Money never is.",
+			func() float64 { return float64(o.Unrecorded()) })
+	}
 	m.reloads = newReloads(f)
 	f.gauge("rubicon_build_info", "The program that runs; the value is 1.", "version", "go").WithLabelValues(o.Version, runtime.Version()).Set(1)
 	return m
@@ -119,7 +125,7 @@ type Row struct {
 func Table() []Row {
 	f := factory{to: prometheus.NewRegistry(), rows: new([]Row)}
 	build(f, Options{Channels: func() []Channel { return nil }, Waiting: func() (int64, error) { return 0, nil },
-		Backlog: func() (int, time.Time) { return 0, time.Time{} }})
+		Backlog: func() (int, time.Time) { return 0, time.Time{} }, Unrecorded: func() int64 { return 0 }})
 	return *f.rows
 }
 
@@ -162,6 +168,12 @@ func (f factory) histogram(name, help string, buckets []float64, labels ...strin
 func (f factory) asked(name, help string, read func() float64) {
 	f.note("gauge", name, help, nil)
 	f.to.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, read))
+}
+
+// counted is a counter that somebody else keeps.
+func (f factory) counted(name, help string, read func() float64) {
+	f.note("counter", name, help, nil)
+	f.to.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{Name: name, Help: help}, read))
 }
 
 // desc describes a gauge of a collector.

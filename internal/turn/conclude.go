@@ -1,6 +1,9 @@
 package turn
 
 import (
+	"errors"
+	"slices"
+
 	"rubicon/internal/classify"
 	"rubicon/internal/config"
 	"rubicon/internal/fault"
@@ -19,12 +22,45 @@ func (t *turn) conclude(a *attempt) Result {
 		a.verdict = replay.Verdict{Action: replay.Deliver, Reason: replay.Answered}
 		a.report(health.Result{OK: true, Customer: t.req.Principal.Customer.ID})
 	}
+	e, closing := t.account(a)
+	if err := t.finish(closing); err != nil {
+		e = t.undurable(a, e, closing, err)
+	}
+	t.freeLimits()
+	t.show(a, e)
+	t.observe()
+	return Result{Outcome: t.rec.Outcome, Seen: a.seen, Sent: true}
+}
+
+// undurable deals with an end that could be neither written nor queued: a good
+// one is not shown then, for nothing would tell of it after a crash. The request
+// fails with what it has delivered, and that is written when it can be.
+func (t *turn) undurable(a *attempt, e Ending, closing meter.Closing, cause error) Ending {
+	if a.failed == nil {
+		a.failed = gatewayFault(cause)
+		a.failed.Executed = true
+		a.verdict = replay.Verdict{Action: replay.Deliver, Reason: replay.GatewayFault}
+		if handed, _ := t.gate.state(); handed == replay.Nothing { // what would have gone out now
+			t.live.Events.Store(0)
+			t.live.Bytes.Store(0)
+			t.live.Content.Store(false)
+		}
+		e, closing = t.account(a)
+	}
+	if errors.Is(cause, meter.ErrNotDurable) {
+		t.Books.Keep(closing)
+	}
+	return e
+}
+
+// account works out how the request ends: its record and bill, and how a failure
+// is shown.
+func (t *turn) account(a *attempt) (e Ending, closing meter.Closing) {
 	handed := t.handedInTheEnd(a)
 	t.rec.AfterOutput = handed == replay.OutputToo || a.failed == nil && a.seen.OutputEvents > 0
 	t.rec.UpstreamModel = a.route.Candidate.UpstreamModel
 	t.rec.ResponseID = a.seen.ResponseID
 	t.rec.Outcome = t.outcome(a, handed)
-	var e Ending
 	if a.failed != nil {
 		t.rec.ResponseID = a.secrets().Take(t.rec.ResponseID)
 		e = t.ending(a, handed)
@@ -32,11 +68,7 @@ func (t *turn) conclude(a *attempt) Result {
 		t.nameMade(e)
 		t.noteFailures()
 	}
-	t.settle(a, handed)
-	t.freeLimits()
-	t.show(a, e)
-	t.observe()
-	return Result{Outcome: t.rec.Outcome, Seen: a.seen, Sent: true}
+	return e, t.bills(a, handed)
 }
 
 // handedInTheEnd is what the client has once the end was shown: with atomic
@@ -152,8 +184,8 @@ func (t *turn) form(a *attempt, handed replay.Handed) Form {
 	return formOf(t.req.Protocol, t.req.Parsed.Stream, a.failed.ByEvent, handed, a.seen.Events)
 }
 
-// settle makes the outcome durable.
-func (t *turn) settle(a *attempt, handed replay.Handed) {
+// bills works out who pays what, with the record that says so.
+func (t *turn) bills(a *attempt, handed replay.Handed) meter.Closing {
 	c := meter.Case{Request: t.req.ID, Customer: t.req.Principal.Customer.ID, Model: t.model.Name, Price: t.model.Price, Held: t.bill.Held,
 		InputEstimate: t.estimate, Bounds: t.bounds, BytesPerToken: t.bill.BytesPerToken, Free: t.req.Free,
 		Ended: t.paid(a, handed)}
@@ -168,7 +200,7 @@ func (t *turn) settle(a *attempt, handed replay.Handed) {
 	}
 	t.learn(a, bill)
 	t.doubt(bill)
-	t.write(bill, a, handed)
+	return t.closing(bill, a, handed)
 }
 
 // learn takes in how an answer was used that reported it believably.
@@ -184,6 +216,9 @@ func (t *turn) learn(a *attempt, bill meter.Bill) {
 // doubt puts on record, and tells operators, what was reported and cannot be.
 func (t *turn) doubt(bill meter.Bill) {
 	for _, n := range bill.Anomalies {
+		if slices.Contains(t.rec.Notes, n.String()) {
+			continue // the bill is made anew when an end could not be written
+		}
 		t.rec.Notes = append(t.rec.Notes, n.String())
 		if t.Doubted != nil {
 			t.Doubted(n.Channel, t.attempts[n.Attempt-1].route.Candidate.UpstreamModel, t.req.ID+", "+n.String())
@@ -196,33 +231,39 @@ func (a *attempt) lostReason() string {
 	return string(a.verdict.Reason)
 }
 
-// write puts the bill and the record into the database.
-func (t *turn) write(bill meter.Bill, a *attempt, handed replay.Handed) {
+const spilledNote = "atomic delivery went over limits.atomic_bytes; delivered as a stream from there"
+
+// closing is the bill and the finished record.
+func (t *turn) closing(bill meter.Bill, a *attempt, handed replay.Handed) meter.Closing {
 	t.rec.Usage, t.rec.Charge, t.rec.Lines = bill.Usage, bill.Charge, bill.Lines
 	t.rec.Delivered = t.handedOver(a)
+	t.rec.Attempts = make([]journal.Attempt, 0, len(t.attempts))
 	for _, x := range t.attempts {
 		entry := x.entry()
 		entry.Cost = bill.CostOf(x.n)
 		t.rec.Attempts = append(t.rec.Attempts, entry)
 	}
-	if t.gate.spilled {
-		t.rec.Notes = append(t.rec.Notes, "atomic delivery went over limits.atomic_bytes; delivered as a stream from there")
+	if t.gate.spilled && !slices.Contains(t.rec.Notes, spilledNote) {
+		t.rec.Notes = append(t.rec.Notes, spilledNote)
 	}
 	t.stamp()
 	closing := meter.Closing{Record: t.rec, Bill: bill, Free: t.req.Free, Reason: string(a.verdict.Reason)}
 	if a.failed == nil || handed != replay.Nothing || a.seen.Result {
 		closing.State = t.remembered(a)
 	}
-	t.finish(closing)
+	return closing
 }
 
-func (t *turn) finish(closing meter.Closing) {
+// finish makes the outcome durable.
+func (t *turn) finish(closing meter.Closing) error {
 	ctx, done := t.detached()
 	defer done()
 	t.closed = true
-	if err := t.Books.Close(ctx, closing); err != nil {
-		t.Log.Error("settling a request; its hold stays open until the next start resolves it", "request_id", t.req.ID, "error", err)
+	err := t.Books.Close(ctx, closing)
+	if err != nil {
+		t.Log.Error("settling a request; unless that succeeds later, its hold stays open until the next start resolves it", "request_id", t.req.ID, "error", err)
 	}
+	return err
 }
 
 // handedOver is how much output the client has once the end was shown. A whole

@@ -8,6 +8,7 @@ import (
 	"rubicon/internal/config"
 	"rubicon/internal/fault"
 	"rubicon/internal/jsonscan"
+	"rubicon/internal/meter"
 	"rubicon/internal/protocol"
 	"rubicon/internal/replay"
 	"rubicon/internal/upstream"
@@ -123,6 +124,8 @@ func gatewayCode(f *upstream.Failed, req *Request) string {
 	switch {
 	case errors.As(f, &stop):
 		return stop.Code
+	case errors.Is(f, meter.ErrNotDurable):
+		return fault.StoreUnavailable
 	case errors.Is(f, errChoosing) && req.WebSocket:
 		return fault.WebSocketResponseFailed
 	case errors.Is(f, errChoosing):

@@ -133,6 +133,10 @@ type relay struct {
 	events int
 	answer string
 	alone  bool
+	db     *store.DB
+	dialed func()
+	// outcome that every run must have; completed unless given.
+	outcome journal.Outcome
 
 	request *Request // the last one
 }
@@ -160,6 +164,7 @@ func (r *relay) open(tb testing.TB, cfg *config.Config) {
 		tb.Fatal(err)
 	}
 	tb.Cleanup(func() { _ = db.Close() })
+	r.db = db
 	if err := db.Migrate(tb.Context()); err != nil {
 		tb.Fatal(err)
 	}
@@ -170,7 +175,12 @@ func (r *relay) open(tb testing.TB, cfg *config.Config) {
 	}
 	registry := health.New(health.Options{Now: time.Now})
 	registry.Configure(cfg)
-	dial := func(context.Context, string, string) (net.Conn, error) { return newFeed(r.answer, r.alone), nil }
+	dial := func(context.Context, string, string) (net.Conn, error) {
+		if r.dialed != nil {
+			r.dialed()
+		}
+		return newFeed(r.answer, r.alone), nil
+	}
 	client := upstream.New(dial, "test")
 	tb.Cleanup(client.Close)
 	r.who.Customer.ID, r.who.Key.ID = "cus_1", "key_1"
@@ -189,10 +199,16 @@ func (r *relay) run(tb testing.TB, sink Sink) {
 	}
 	r.request = &Request{ID: r.ids.ID("req"), Principal: r.who, Surface: journal.SurfaceResponsesHTTP, Protocol: &p,
 		Parsed: parsed, Body: []byte(r.speech.request), Received: time.Now()}
-	result := r.engine.Run(tb.Context(), r.request, sink)
-	if result.Outcome != journal.OutcomeCompleted {
-		tb.Fatalf("outcome %s", result.Outcome)
+	if outcome := r.engine.Run(tb.Context(), r.request, sink).Outcome; outcome != r.wants() {
+		tb.Fatalf("outcome %s", outcome)
 	}
+}
+
+func (r *relay) wants() journal.Outcome {
+	if r.outcome != "" {
+		return r.outcome
+	}
+	return journal.OutcomeCompleted
 }
 
 // In the steady state an event costs no allocation, on no surface, whether

@@ -37,7 +37,7 @@ func (t *turn) settleRuin(cause error) {
 	t.rec.Outcome, t.rec.Error = journal.OutcomeFailed, &journal.Error{Code: fault.InternalError, Type: t.typeOf(fault.New(fault.InternalError, ""))}
 	if len(t.attempts) == 0 {
 		t.stamp()
-		t.finish(meter.Closing{Record: t.rec, Bill: meter.Bill{Usage: t.rec.Usage}, Free: t.req.Free, Reason: string(replay.GatewayFault)})
+		_ = t.finish(meter.Closing{Record: t.rec, Bill: meter.Bill{Usage: t.rec.Usage}, Free: t.req.Free, Reason: string(replay.GatewayFault)})
 		return
 	}
 	a := t.attempts[len(t.attempts)-1]
@@ -51,5 +51,5 @@ func (t *turn) settleRuin(cause error) {
 	if handed == replay.OutputToo {
 		t.rec.Outcome, t.rec.AfterOutput = journal.OutcomePartial, true
 	}
-	t.settle(a, handed)
+	_ = t.finish(t.bills(a, handed)) // which is logged
 }

@@ -13,6 +13,7 @@ package turn
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"net/http"
 	"time"
@@ -242,7 +243,11 @@ func (t *turn) reject(f *fault.Error) {
 		err = t.Books.Reject(ctx, t.rec)
 	}
 	if err != nil {
-		t.Log.Error("recording a refused request", "request_id", t.req.ID, "error", err)
+		level := slog.LevelError
+		if errors.Is(err, meter.ErrNotDurable) {
+			level = slog.LevelDebug // the books say it once
+		}
+		t.Log.Log(ctx, level, "recording a refused request", "request_id", t.req.ID, "error", err)
 	}
 	t.observe()
 }

@@ -10,6 +10,7 @@ package pgtest
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -22,6 +23,8 @@ import (
 	"strconv"
 	"syscall"
 	"time"
+
+	"github.com/jackc/pgx/v5"
 )
 
 // Missing is what to do about binaries that are not there.
@@ -353,4 +356,29 @@ func (s *Server) Stop() error {
 	_, _ = s.signal(syscall.SIGQUIT) // it may be down already
 	_ = s.server.Wait()
 	return errors.Join(s.alive.Close(), os.RemoveAll(s.dir))
+}
+
+// LoseStandby makes every COMMIT wait for a standby that is not there, as with
+// synchronous replication after the standby was lost. Reads go on.
+func (s *Server) LoseStandby() error {
+	return s.alter("ALTER SYSTEM SET synchronous_standby_names = 'lost'")
+}
+
+// FindStandby is the end of LoseStandby.
+func (s *Server) FindStandby() error { return s.alter("ALTER SYSTEM RESET synchronous_standby_names") }
+
+// alter changes a setting; the sessions have it soon.
+func (s *Server) alter(text string) error {
+	ctx, done := context.WithTimeout(context.Background(), startTime)
+	defer done()
+	conn, err := pgx.Connect(ctx, s.URL())
+	if err != nil {
+		return err
+	}
+	defer func() { _ = conn.Close(ctx) }()
+	if _, err := conn.Exec(ctx, text); err != nil {
+		return err
+	}
+	_, err = conn.Exec(ctx, "SELECT pg_reload_conf()")
+	return err
 }
