@@ -29,7 +29,7 @@ Each channel has a circuit breaker per upstream model; cooldowns, balance pauses
 func effects() string {
 	all := health.Effects()
 	var rows [][]string
-	for _, r := range replay.Table() { // its order is the contract's
+	for _, r := range replay.Table() { // its order is that of docs/contract.md#s3
 		e := all[r.Failure]
 		does := ""
 		for _, d := range []struct {

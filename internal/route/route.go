@@ -70,7 +70,7 @@ type Query struct {
 	Tried     []health.Route // routes this request has used
 	Denied    []health.Route // routes that health refused a moment ago
 	Last      *Route         // the attempt that failed; nil for the first choice
-	HostFirst bool           // another host goes before priority (after rows 1–4)
+	HostFirst bool           // another host goes before priority (docs/contract.md#s3-next-route)
 	Affinity  string         // requests with the same value prefer the same route
 	Random    func() float64 // in [0,1)
 	Weight    func(channel string) (int, bool)
@@ -163,7 +163,8 @@ func credential(c *config.Channel, name string) *config.Credential {
 }
 
 // narrow leaves the options of the first rank: by priority, inside a priority
-// another host first; after rows 1–4 another host goes before priority. why is
+// another host first; after some failures another host goes before priority
+// (docs/contract.md#s3-next-route). why is
 // the first of these that left something out.
 func narrow(options []option, q Query, tried []string) (best []option, why string) {
 	step := func(name string, to func([]option) []option) {

@@ -106,7 +106,7 @@ func (t *turn) outcome(a *attempt, handed replay.Handed) journal.Outcome {
 	return journal.OutcomeFailed
 }
 
-// paid is the row of the contract's table of who pays.
+// paid is the row of the table docs/contract.md#s7-who-pays.
 func (a *attempt) paid(handed replay.Handed) meter.Ending {
 	switch {
 	case a.failed == nil:

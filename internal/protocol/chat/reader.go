@@ -131,7 +131,7 @@ func (r *reader) take(c *chunk, ev *protocol.Event, name []byte) {
 	}
 }
 
-// class is contract, section 2. A finish chunk with an empty delta is held
+// class is docs/contract.md#s2. A finish chunk with an empty delta is held
 // before output; after output it is output like everything else.
 func (r *reader) class(c *chunk, l *look, usage bool, name []byte) protocol.Class {
 	switch {
