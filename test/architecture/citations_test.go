@@ -23,6 +23,9 @@ var (
 	citation = regexp.MustCompile(`\bdocs/[A-Za-z0-9_./-]+\.md(#[A-Za-z0-9_-]*)?`)
 	// link is an inline link or a link definition of Markdown.
 	link = regexp.MustCompile(`\]\(\s*<?([^)\s>]+)>?[^)]*\)|^\s*\[[^\]]+\]:\s+<?(\S+?)>?(?:\s|$)`)
+	// codePath is a path of the repository that a page sets as code. Placeholders
+	// such as NNNN have capital letters.
+	codePath = regexp.MustCompile("`((?:cmd|docs|internal|lock|test)/[a-z0-9_./-]+)`")
 	// row is the line of a scenario that names the row it shows.
 	row = regexp.MustCompile(`(?m)^row: *"?([0-9a-z]+)"?`)
 	// loose are ways to cite the contract that no tool can follow.
@@ -75,6 +78,7 @@ func (c *checker) check(f file) {
 	}
 	if path.Ext(f.path) == ".md" {
 		c.links(f)
+		c.codePaths(f)
 		c.duplicates(f)
 	}
 }
@@ -95,6 +99,16 @@ func (c *checker) links(f file) {
 			default:
 				c.target(place, to, strings.TrimSuffix(path.Join(path.Dir(f.path), u.Path)+"#"+u.Fragment, "#"))
 			}
+		}
+	}
+}
+
+// codePaths checks the paths from the root that a page names as code, as the
+// change map of CONTRIBUTING.md does.
+func (c *checker) codePaths(f file) {
+	for i, line := range prose(f.text) {
+		for _, m := range codePath.FindAllStringSubmatch(line, -1) {
+			c.target(fmt.Sprintf("%s:%d", f.path, i+1), m[1], m[1])
 		}
 	}
 }
@@ -147,7 +161,8 @@ func TestDead(t *testing.T) {
 	add(page("contract.md"), `<a id="s3"></a>`, "## 3. May it run `again`?", `| <a id="s3-row-1"></a>1 |`, `<a id="s3"></a>`,
 		"[good](#s3) [good](#3-may-it-run-again) [bad](#s4)", "```", "[an example](nowhere.md)", "```", "and `[x](nowhere.md)`")
 	add("README.md", "[good](docs/contract.md#s3) [folder](docs) [far](https://example.com/x.md#y)", "[bad](nowhere.md)",
-		"[ref]: "+page("contract.md")+"#s5")
+		"[ref]: "+page("contract.md")+"#s5",
+		"`docs/contract.md` `internal/gone/far.go` `lock/declarations/NNNN-title.md`")
 	add("code.go", "// good: "+page("contract.md")+"#s3-row-1.", "// bad: "+page("contract.md")+"#s3-row-99.", "// bad: "+page("gone.md"),
 		"// loose: contract, section 3; RFC 6455, section 5 is not")
 	add("lock/scenarios/a.yaml", `row: "1"`, `row: "77"`)
@@ -157,6 +172,7 @@ func TestDead(t *testing.T) {
 		page("contract.md") + ":4 has the anchor #s3 a second time",
 		"README.md:3 names " + page("contract.md") + "#s5: there is no anchor #s5 in " + page("contract.md"),
 		"README.md:2 names nowhere.md: there is no file nowhere.md",
+		"README.md:4 names internal/gone/far.go: there is no file internal/gone/far.go",
 		"code.go:2 names " + page("contract.md") + "#s3-row-99: there is no anchor #s3-row-99 in " + page("contract.md"),
 		"code.go:3 names " + page("gone.md") + ": there is no file " + page("gone.md"),
 		`code.go:4 cites "contract, section"; the form is ` + page("contract.md") + " with the anchor behind #",
