@@ -18,7 +18,7 @@ type Rule struct {
 	RateLimit bool
 }
 
-// statusRules: an answer with a status, contract section 3, rows 3–7a and 16.
+// statusRules: an answer with a status, docs/contract.md#s3-row-3 to docs/contract.md#s3-row-7a and docs/contract.md#s3-row-16.
 var statusRules = [...]Rule{
 	{Name: "402 payment required", From: 402, Failure: Balance},
 

@@ -13,7 +13,7 @@ import (
 	"rubicon/internal/fault"
 )
 
-// codes is the contract's list, section 5, written once more.
+// codes is the list docs/contract.md#s5-codes, written once more.
 var codes = map[int]string{
 	400: "invalid_json invalid_request unsupported_parameter unsupported_surface unsupported_event invalid_stream_id previous_response_not_found websocket_connection_limit_reached",
 	401: "invalid_api_key expired_api_key",

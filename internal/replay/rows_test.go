@@ -9,7 +9,7 @@ import (
 	"rubicon/internal/replay"
 )
 
-// TestRows states the contract's table, section 3, row by row, as values. The
+// TestRows states the table docs/contract.md#s3 row by row, as values. The
 // base is a stateless Chat stream after its first attempt under the default
 // configuration, with another route left.
 func TestRows(t *testing.T) {

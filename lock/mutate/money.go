@@ -1,6 +1,6 @@
 package main
 
-// moneys breaks the rules of money (section 7): prices, holds, who pays, the
+// moneys breaks the rules of money (docs/contract.md#s7): prices, holds, who pays, the
 // ledger and what a restart does.
 func moneys() []mutant {
 	const (
