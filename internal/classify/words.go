@@ -38,9 +38,9 @@ var vagueWords = []string{"unavailable", "unavailable_error", "service_unavailab
 
 var turnedAwayMessages = []string{"overloaded", "at capacity", "over capacity", "too busy", "server busy", "loading model", "pending requests exceeded"}
 
-// rateWords are those of docs/contract.md#s3-retryable; meteredWords are further ones. As events those
-// cool the route, but nothing is run again for them: the list of what is
-// retryable is the contract's.
+// rateWords are those of docs/contract.md#s3-retryable; meteredWords are further ones.
+// As events those cool the route, but nothing is run again for them, because
+// only the words of that list are retryable.
 var rateWords = []string{"rate_limit_exceeded", "rate_limit_error", "rate_limit"}
 
 var meteredWords = []string{"resource_exhausted", "too_many_requests", "ratelimitreached", "throttlingexception"}

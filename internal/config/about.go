@@ -38,12 +38,15 @@ var about = map[string]words{
 	"store.lease": {what: "How long a gateway process may be silent before another one on the same database takes over its unfinished requests."},
 	"store.spool": {what: "The folder where ends of requests wait on disk while the database is away.", def: "beside the SQLite file, or where the process runs"},
 
-	"limits.request_body": {what: "The largest body of a request; a larger one gets 413 `request_too_large`."},
-	"limits.event":        {what: "The largest event of an upstream's stream; a larger one ends the stream as a failure."},
-	"limits.held_bytes":   {what: "How much of lifecycle events (events that only say that work began) may be held back per request before they are let go."},
-	"limits.atomic_bytes": {what: "How much of an answer may be held back per request where `delivery` is atomic; a longer one goes on as a stream."},
-	"limits.connections":  {what: "How many client connections may be open at once.", unit: "whole number from 1 on"},
-	"limits.memory":       {what: "Bytes of the whole process; near it, new requests get 503 `overloaded` until some have ended.", def: "0: 70 % of what the machine or container has"},
+	"limits.request_body":            {what: "The largest body of a request, after decompression; a larger one gets 413 `payload_too_large`."},
+	"limits.event":                   {what: "The largest event of an upstream's stream; a larger one ends the stream as a failure."},
+	"limits.held_bytes":              {what: "How much of lifecycle events (events that only say that work began) may be held back per request before they are let go."},
+	"limits.atomic_bytes":            {what: "How much of an answer may be held back per request where `delivery` is atomic; a longer one goes on as a stream."},
+	"limits.connections":             {what: "How many client connections may be open at once.", unit: "whole number from 1 on"},
+	"limits.connections_per_address": {what: "How many client connections one address may have open at once (of IPv6, one network of 64 bits).", def: "0: a quarter of limits.connections; no bound for addresses of the host itself and of private networks"},
+	"limits.memory":                  {what: "Bytes of the whole process; near it, new requests get 503 `overloaded` until some have ended.", def: "0: 70 % of what the machine or container has"},
+
+	"cors.origins[]": {what: "The origin or host of web pages that may call the client API from a browser, `*` for any part, like `https://app.example.com`.", def: "none"},
 
 	"ws.enabled":      {what: "Serves the Responses API over WebSocket at `GET /v1/responses`."},
 	"ws.message":      {what: "The largest frame of a client; a larger one closes the connection with code 1009."},
@@ -79,12 +82,15 @@ var about = map[string]words{
 
 	"breaker.failures":      {what: "How many failures in a row, inside the window, open the breaker: the channel then gets no traffic."},
 	"breaker.window":        {what: "How far apart failures may be to count together."},
+	"breaker.rate":          {what: "The share of the window's results that must be failures, so that failures in a row open the breaker; it is asked once the window holds `breaker.samples` results.", unit: "number above 0, at most 1"},
+	"breaker.samples":       {what: "How many results the window must hold before `breaker.rate` is asked; as many failures in a row open the breaker in any case."},
 	"breaker.open":          {what: "How long an opened breaker stays open before a request probes the channel."},
-	"breaker.open_max":      {what: "The longest time that it stays open; the time doubles up to here while probes fail."},
+	"breaker.open_max":      {what: "How long it stays open after each failed probe once the outage is two minutes old."},
 	"breaker.probes":        {what: "How many requests may probe a channel at the same time."},
 	"breaker.successes":     {what: "How many good probes close the breaker."},
-	"cooldown.default":      {what: "How long a credential rests after a 429 whose answer does not say how long."},
+	"cooldown.default":      {what: "How long a credential rests after a 429 whose answer does not say how long; the time doubles up to `cooldown.max` while 429s go on."},
 	"cooldown.max":          {what: "The longest rest after a 429, whatever its answer says."},
+	"cooldown.wait":         {what: "How long a request may wait for the first route to return where all of them rest after 429s; 0s lets nobody wait."},
 	"cooldown.weight_floor": {what: "The share of a candidate's weight that is left however many 429s halved it.", unit: "number above 0, at most 1"},
 	"balance_pause":         {what: "How long a credential rests whose upstream account is empty, before one request asks again."},
 
@@ -125,5 +131,6 @@ var about = map[string]words{
 	"models[].channels[].upstream_model": {what: "What the model is called there.", def: "the public model's name"},
 	"models[].channels[].weight":         {what: "The channel's share among those of its priority; 0 gives it no traffic at all."},
 	"models[].channels[].priority":       {what: "The order of choice: the lowest number that can serve goes first."},
+	"models[].created":                   {what: "The date that `GET /v1/models` tells as the model's `created`; nodes whose copies of the file differ in date should have it.", def: "the date of the configuration's file"},
 	"models[].delivery":                  {what: "For this model alone, the same as `delivery`.", def: "as delivery"},
 }

@@ -145,7 +145,7 @@ func (f Facts) ClientMayRepeat() bool {
 	return f.EventTimeout || !f.Streaming || !ruleOf(f.Failure).timeout
 }
 
-// hostedForbids: row 13.
+// hostedForbids: docs/contract.md#s3-row-13.
 func (f Facts) hostedForbids() bool {
 	if !f.HostedTool {
 		return false

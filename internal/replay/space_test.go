@@ -10,8 +10,7 @@ import (
 	"rubicon/internal/replay"
 )
 
-// order is the contract's order of reasons, written once more, with that of a
-// connection whose time is over beside the gateway's own.
+// order is the order of reasons of docs/contract.md#s3-precedence, written once more.
 var order = []replay.Reason{
 	"client_disconnected", "output_delivered", "lifecycle_delivered", "usage_observed", "upstream_auth", "gateway_fault", "connection_limit",
 	"deterministic", "unknown_failure", "stateful_continuation", "origin_bound", "stateful_store", "hosted_tool",
