@@ -94,7 +94,7 @@ var about = map[string]words{
 	"cooldown.weight_floor": {what: "The share of a candidate's weight that is left however many 429s halved it.", unit: "number above 0, at most 1"},
 	"balance_pause":         {what: "How long a credential rests whose upstream account is empty, before one request asks again."},
 
-	"on_disconnect":      {what: "What happens upstream when a client leaves: `cancel` ends the call at once, `drain` reads a stream that gave output on, for two minutes at most, to learn what it used."},
+	"on_disconnect":      {what: "What happens upstream when a client leaves: `cancel` ends the call at once, `drain` reads a stream that gave content on, for two minutes at most, to learn what it used."},
 	"delivery":           {what: "How streams are handed over: `stream` as they come, `atomic` only once they are whole, so that one that breaks in the middle can be replayed unseen.", also: "per key (`rubicon key create --delivery`) and per request (header `rubicon-delivery: atomic`) too"},
 	"retention.requests": {what: "How long records of requests and alerts are kept; the ledger is never deleted."},
 	"alerts.webhook":     {what: "The URL that alerts are sent to; without one they are in the log and at `GET /admin/v1/alerts` only.", def: "none"},
