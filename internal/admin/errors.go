@@ -78,7 +78,7 @@ func uncertain(err error) *fault.Error {
 }
 
 // conflict and methodNotAllowed are the two failures that only this API has;
-// the contract's list of codes, which is the table of package fault, is that
+// the list of codes (docs/contract.md#s5-codes, the table of package fault) is that
 // of the client API.
 func conflict(err error) *fault.Error {
 	return &fault.Error{Code: "conflict", Status: 409, Type: fault.TypeFor(409), Message: sentence(err)}

@@ -75,8 +75,8 @@ const memory = 30*time.Second + 2*time.Minute
 // tally counts.
 type tally map[string]int
 
-// verdictOn is why a request was not served, and whether the contract's
-// section 3 left nothing else.
+// verdictOn is why a request was not served, and whether
+// docs/contract.md#s3 left nothing else.
 func (d *day) verdictOn(r journal.Record) (why string, right bool) {
 	started := r.StartedAt.Sub(d.began)
 	if r.Outcome == journal.OutcomeRejected {
@@ -84,15 +84,15 @@ func (d *day) verdictOn(r journal.Record) (why string, right bool) {
 	}
 	last := r.Attempts[len(r.Attempts)-1]
 	switch last.Reason {
-	case "output_delivered": // row 11
+	case "output_delivered": // docs/contract.md#s3-row-11
 		return last.Reason, r.AfterOutput
-	case "stateful_store": // row 12
+	case "stateful_store": // docs/contract.md#s3-row-12
 		return last.Reason, strings.HasPrefix(r.ClientRequestID, stored)
-	case "header_timeout": // row 8: a Responses stream does not move
+	case "header_timeout": // docs/contract.md#s3-row-8: a Responses stream does not move
 		return last.Reason, r.Stream && last.Failure == "header_timeout"
-	case "replay_budget_spent": // row 10: two channels failed it
+	case "replay_budget_spent": // docs/contract.md#s3-row-10: two channels failed it
 		return last.Reason, len(r.Attempts) >= 2
-	case "no_channel_left": // row 19
+	case "no_channel_left": // docs/contract.md#s3-row-19
 		return last.Reason, d.nobodyLeft(r, started)
 	}
 	return last.Reason, false

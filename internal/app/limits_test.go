@@ -50,7 +50,7 @@ func (w *world) refused(status int, code string) reply {
 func TestRequestsComeBackWithTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, _ := limitedWorld(t, good, "", map[string]any{"rpm": 6})
-		w.good(7)
+		w.good(6)
 		r := w.refused(429, "rate_limit_exceeded")
 		if r.header.Get("Retry-After") != "10" || r.header.Get("X-Ratelimit-Reset-Requests") != "1m0s" {
 			t.Errorf("headers %v", r.header)
@@ -59,7 +59,7 @@ func TestRequestsComeBackWithTime(t *testing.T) {
 		w.good(1)
 		w.refused(429, "rate_limit_exceeded")
 		time.Sleep(150 * time.Second) // not the two minutes after which the server closes an idle connection
-		w.good(7)
+		w.good(6)
 		w.refused(429, "rate_limit_exceeded")
 	})
 }

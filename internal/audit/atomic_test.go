@@ -14,7 +14,7 @@ import (
 	"rubicon/internal/sim"
 )
 
-// Atomic delivery (contract, section 4 and row 11a) on all surfaces: what the
+// Atomic delivery (docs/contract.md#s4-atomic, docs/contract.md#s3-row-11a) on all surfaces: what the
 // client sees, what is on record, who pays. These are the gateway's own rules;
 // they stand here because this package has the gateway, both its sides and
 // virtual time at hand.

@@ -3,7 +3,7 @@
 //
 // Two suites. Faults plays sixteen failures that providers have and asks what a
 // client gets out of them; Contract asks for every promise of the stream
-// contract by itself. docs/audit.md tells how to run them and to read them.
+// contract (docs/contract.md) by itself. docs/audit.md tells how to run them and to read them.
 //
 // It knows nothing of the gateway behind the URL and asks it nothing but what
 // any client may ask. It is no load test and no proof: it sees the cases that

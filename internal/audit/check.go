@@ -15,8 +15,8 @@ const (
 	ReplayStateful  Check = "replay_stateful"    // a stored or continued request ran again
 	ReplayTimeout   Check = "replay_timeout"     // ran again after a timeout, where it must not
 	ReplayEffects   Check = "replay_effects"     // ran again although a hosted tool, usage or output was seen
-	UpstreamCalls   Check = "upstream_calls"     // more or fewer calls than the contract allows
-	Status          Check = "status"             // another status or code than the contract's
+	UpstreamCalls   Check = "upstream_calls"     // more or fewer calls than docs/contract.md#s3-budgets allows
+	Status          Check = "status"             // another status or code than docs/contract.md#s5 wants
 	ErrorShape      Check = "error_shape"        // no error as the protocol writes it
 	RetryAdvice     Check = "retry_advice"       // SDKs would repeat what must not be repeated
 	Ending          Check = "ending"             // not exactly one ending

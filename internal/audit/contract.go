@@ -20,7 +20,7 @@ var (
 	withHosted  = []Surface{Responses, Socket, Messages}
 )
 
-// contractScenes are the contract's promises, one a case.
+// contractScenes are the promises of docs/contract.md, one a case.
 func contractScenes() []scene {
 	list := slices.Concat(goodScenes(), earlyScenes(), finalScenes(), lateScenes(), statefulScenes())
 	for i := range list {

@@ -42,7 +42,7 @@ type Result struct {
 	N        int       `json:"n"`
 	Name     string    `json:"name"`
 	About    string    `json:"about"`
-	Row      string    `json:"row,omitempty"` // of the contract's table
+	Row      string    `json:"row,omitempty"` // of the table docs/contract.md#s3
 	Grade    Grade     `json:"grade"`
 	Findings []Finding `json:"findings"` // what was held against it, worst first
 	Requests int       `json:"requests"`

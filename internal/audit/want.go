@@ -28,7 +28,7 @@ const (
 	mustFail               // there is none, or it must not be asked for again
 )
 
-// Bounds of the contract.
+// Bounds of docs/contract.md#s3-budgets and docs/contract.md#s4-deadline.
 const (
 	usualCalls   = 3 // attempts of one request
 	hammerWindow = 3 * time.Second

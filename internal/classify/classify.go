@@ -19,7 +19,7 @@ import (
 // record, in metrics and in the documentation.
 type Failure string
 
-// The classes of interfaces.md, section 4.
+// The classes of docs/replay.md#by-class-of-failure.
 const (
 	None               Failure = ""
 	Connect            Failure = "connect"

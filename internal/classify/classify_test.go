@@ -48,7 +48,7 @@ func TestErrorsWithAGoodStatus(t *testing.T) {
 	}
 }
 
-// Test403 states row 7 against row 16: what a 403 names.
+// Test403 states docs/contract.md#s3-row-7 against docs/contract.md#s3-row-16: what a 403 names.
 func Test403(t *testing.T) {
 	cases := map[string]Failure{
 		"Your account does not have access to this feature.":       Auth,

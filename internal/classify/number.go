@@ -9,7 +9,7 @@ import (
 // Span is a range of HTTP statuses, inclusive.
 type Span struct{ From, To int }
 
-// What a code means that is an HTTP status (contract, section 3, Retryable). In
+// What a code means that is an HTTP status (docs/contract.md#s3-status-code). In
 // an answer that began with 200 a 401 says nothing about our credential.
 var (
 	balanceNumbers       = []Span{{402, 402}}

@@ -8,8 +8,8 @@ import (
 	"rubicon/internal/protocol"
 )
 
-// TestNumbers is the contract's sentence about codes that are HTTP statuses, for
-// all of them: as a code, a type, a textual and a numeric status.
+// TestNumbers is docs/contract.md#s3-status-code, for all codes that are HTTP
+// statuses: as a code, a type, a textual and a numeric status.
 func TestNumbers(t *testing.T) {
 	want := map[int]Failure{400: Deterministic, 409: Deterministic, 413: Deterministic, 415: Deterministic, 422: Deterministic, 402: Balance}
 	for n := range 1000 {
@@ -29,8 +29,8 @@ func TestNumbers(t *testing.T) {
 	}
 }
 
-// TestRetryableWords is the contract's list, section 3, in any case and as code,
-// type or status.
+// TestRetryableWords is the list of docs/contract.md#s3-retryable, in any case and as
+// code, type or status.
 func TestRetryableWords(t *testing.T) {
 	const list = `server_error internal_server_error api_error server_is_overloaded overloaded_error service_unavailable service_unavailable_error
 		slow_down rate_limit_exceeded rate_limit_error timeout vector_store_timeout timeout_error internal_error internalservererror overloaded

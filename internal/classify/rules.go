@@ -18,7 +18,7 @@ type Rule struct {
 	RateLimit bool
 }
 
-// statusRules: an answer with a status, contract section 3, rows 3–7a and 16.
+// statusRules: an answer with a status, docs/contract.md#s3-row-3 to docs/contract.md#s3-row-7a and docs/contract.md#s3-row-16.
 var statusRules = [...]Rule{
 	{Name: "402 payment required", From: 402, Failure: Balance},
 
@@ -65,7 +65,8 @@ var statusRules = [...]Rule{
 	{Name: "status out of range", From: 600, To: 999, Failure: BadAnswer},
 }
 
-// eventRules: a failure event, rows 1, 6, 16 and 16a. A code says more than a
+// eventRules: a failure event, docs/contract.md#s3-row-1, docs/contract.md#s3-balance-event,
+// docs/contract.md#s3-row-16 and docs/contract.md#s3-row-16a. A code says more than a
 // type, so deterministic codes come before retryable types; words say more than
 // a number that stands elsewhere than in the code.
 var eventRules = [...]Rule{

@@ -38,14 +38,14 @@ var vagueWords = []string{"unavailable", "unavailable_error", "service_unavailab
 
 var turnedAwayMessages = []string{"overloaded", "at capacity", "over capacity", "too busy", "server busy", "loading model", "pending requests exceeded"}
 
-// rateWords are the contract's; meteredWords are further ones. As events those
-// cool the route, but nothing is run again for them: the list of what is
-// retryable is the contract's.
+// rateWords are those of docs/contract.md#s3-retryable; meteredWords are further ones.
+// As events those cool the route, but nothing is run again for them, because
+// only the words of that list are retryable.
 var rateWords = []string{"rate_limit_exceeded", "rate_limit_error", "rate_limit"}
 
 var meteredWords = []string{"resource_exhausted", "too_many_requests", "ratelimitreached", "throttlingexception"}
 
-// retryableWords is the contract's list (section 3, Retryable).
+// retryableWords is the list of docs/contract.md#s3-retryable.
 var retryableWords = []string{"server_error", "internal_server_error", "api_error", "server_is_overloaded", "overloaded_error",
 	"service_unavailable", "service_unavailable_error", "slow_down", "timeout", "vector_store_timeout", "timeout_error", "internal_error",
 	"internalservererror", "overloaded", "upstream_error", "bad_gateway", "gateway_timeout", "unavailable", "new_api_error"}

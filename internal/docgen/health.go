@@ -43,7 +43,7 @@ One channel cannot fail less than its attempts do; two cannot fail less than twi
 func effects() string {
 	all := health.Effects()
 	var rows [][]string
-	for _, r := range replay.Table() { // its order is the contract's
+	for _, r := range replay.Table() { // its order is that of docs/contract.md#s3
 		e := all[r.Failure]
 		does := ""
 		for _, d := range []struct {
@@ -59,7 +59,7 @@ func effects() string {
 				does = d.text
 			}
 		}
-		rows = append(rows, []string{e.Row, code(r.Failure), yes(e.Breaker), does})
+		rows = append(rows, []string{contractRows(e.Row), code(r.Failure), yes(e.Breaker), does})
 	}
 	return table([]string{"row", "failure", "counts for the breaker", "beside that"}, rows)
 }
@@ -72,7 +72,7 @@ func states(c config.Config) string {
 		{code(health.StateHalfOpen), fmt.Sprintf("%d probe at a time; a hanging one is given up, an aborted one decides nothing", b.Probes), fmt.Sprintf("%d successes close it, one failure opens it", b.Successes)},
 		{code(health.StateCooling), fmt.Sprintf("a 429: as long as upstream asks, else %s, doubling while 429s go on and back by one step for each good answer; at most %s; a later 429 may extend, never shorten", span(cool.Default), span(cool.Max)), "time; the weight, halved down to " + fmt.Sprint(cool.WeightFloor) + " of it, doubles back every 30s"},
 		{code(health.StatePaused), "the upstream account is empty, or an operator", "an operator; for an empty account also one probe after " + span(c.BalancePause)},
-		{code(health.StateNoCredential), "all credentials are disabled: refused by upstream (row 7), or by an operator", "an operator; after row 7 also a re-check every 10m with `GET {base_url}/models`, never with customers' traffic"},
+		{code(health.StateNoCredential), "all credentials are disabled: refused by upstream (row " + contractRows("7") + "), or by an operator", "an operator; after row 7 also a re-check every 10m with `GET {base_url}/models`, never with customers' traffic"},
 	})
 }
 

@@ -15,7 +15,7 @@ Once something was handed to the client nothing runs again.
 
 ## By class of failure
 
-The row is the one of the contract's table. A class runs again for its reason unless something below forbids it.
+The row is the one of [the contract's table](contract.md#s3). A class runs again for its reason unless something below forbids it.
 
 ` + classes() + `## Reasons not to run again
 
@@ -31,7 +31,7 @@ func classes() string {
 		if r.Action == replay.Deliver {
 			again = "no"
 		}
-		rows = append(rows, []string{r.Row, code(r.Failure), r.What, again, code(r.Reason), code(r.Refusal), r.Limited})
+		rows = append(rows, []string{contractRows(r.Row), code(r.Failure), r.What, again, code(r.Reason), code(r.Refusal), r.Limited})
 	}
 	return table([]string{"row", "failure", "what happened", "again", "reason", "own refusal", "conditions"}, rows)
 }
@@ -49,7 +49,7 @@ func refusals() string {
 		if r.ByClass {
 			forbids = "its own class"
 		}
-		rows = append(rows, []string{code(r.Reason), r.Row, r.What, forbids})
+		rows = append(rows, []string{code(r.Reason), contractRows(r.Row), r.What, forbids})
 	}
 	return table([]string{"reason", "row", "when", "forbids"}, rows)
 }

@@ -34,3 +34,12 @@ func yes(b bool) string {
 	}
 	return "no"
 }
+
+// contractRows links rows of the contract's table, "2, 11, 18", each to its own.
+func contractRows(list string) string {
+	var links []string
+	for row := range strings.SplitSeq(list, ", ") {
+		links = append(links, "["+row+"](contract.md#s3-row-"+row+")")
+	}
+	return strings.Join(links, ", ")
+}

@@ -13,7 +13,7 @@ import (
 	"rubicon/internal/fault"
 )
 
-// codes is the contract's list, section 5, written once more.
+// codes is the list docs/contract.md#s5-codes, written once more.
 var codes = map[int]string{
 	400: "invalid_json invalid_request unsupported_parameter unsupported_surface unsupported_event invalid_stream_id previous_response_not_found websocket_connection_limit_reached",
 	401: "invalid_api_key expired_api_key",
@@ -22,6 +22,7 @@ var codes = map[int]string{
 	404: "model_not_found not_found",
 	409: "idempotency_key_conflict idempotency_in_progress",
 	413: "payload_too_large",
+	415: "unsupported_encoding",
 	429: "rate_limit_exceeded concurrency_limit response_already_active",
 	500: "internal_error response_failed websocket_response_failed",
 	502: "upstream_error upstream_auth connect_failed stream_read_error upstream_stream_error upstream_stream_buffer_limit",

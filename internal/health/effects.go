@@ -8,7 +8,7 @@ import (
 
 // Effect is what one class of failure does to the route that had it.
 type Effect struct {
-	Row     string // of the contract, section 3
+	Row     string // of docs/contract.md#s3
 	Breaker bool   // counts for the breaker of channel and upstream model
 	Cool    bool   // cools credential and upstream model, halves the weight
 	Balance bool   // pauses the credential
@@ -16,7 +16,7 @@ type Effect struct {
 	Unfit   bool   // alert: the channel does not serve this
 }
 
-// effects is contract section 6, "Failures that count", whole. A class without
+// effects is docs/contract.md#s6-counts and docs/contract.md#s6-never-counts, whole. A class without
 // an effect never touches a route: it is the caller's mistake or absence, or
 // the gateway's own limit or fault.
 var effects = map[classify.Failure]Effect{

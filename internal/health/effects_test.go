@@ -9,7 +9,7 @@ import (
 	"rubicon/internal/classify"
 )
 
-// TestEveryClass states contract section 6 once more, independently of the
+// TestEveryClass states docs/contract.md#s6-counts once more, independently of the
 // table: what six failures in a row of one class leave behind.
 func TestEveryClass(t *testing.T) {
 	counting := []Kind{BreakerOpened}

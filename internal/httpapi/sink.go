@@ -175,7 +175,7 @@ func (s *sink) Answer(a *upstream.Answer) error {
 	return s.err
 }
 
-// Fail shows the failure in its form (contract, section 5).
+// Fail shows the failure in its form (docs/contract.md#s5).
 func (s *sink) Fail(e turn.Ending) error {
 	switch {
 	case e.Answer != nil:

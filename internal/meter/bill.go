@@ -57,7 +57,7 @@ type Case struct {
 // Ending is how the last attempt ended for the client.
 type Ending uint8
 
-// The endings of the contract's table of who pays.
+// The endings of the table docs/contract.md#s7-who-pays.
 const (
 	NothingDelivered  Ending = iota // a failure, or the client left, and no output event, or none with content
 	Answered                        // completed or incomplete

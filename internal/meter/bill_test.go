@@ -17,7 +17,7 @@ import (
 
 const usd = money.Nano(1_000_000_000)
 
-// The price list of interfaces.md, section 6, and a cost of half of it.
+// The price list of docs/contract.md#s7-example, and a cost of half of it.
 var (
 	prices = price.List{Input: 10 * usd, Output: 50 * usd, Tools: map[string]money.Nano{"web_search": usd / 100}}
 	costs  = price.List{Input: 5 * usd, Output: 25 * usd}
@@ -61,7 +61,7 @@ var (
 	noUsage       = journal.Usage{Source: "none"}
 )
 
-// TestWhoPays is the contract's table, section 7, row by row.
+// TestWhoPays is the table docs/contract.md#s7-who-pays, row by row.
 func TestWhoPays(t *testing.T) {
 	opening := silent()
 	opening.Opening, opening.Usage = true, price.Usage{Input: 7, CachedInput: 3, Output: 999}

@@ -4,7 +4,7 @@
 // point (nothing here converts to or from one), other currencies, or the ledger.
 //
 // Invariant: an operation either returns the exact amount, rounded once where
-// the contract rounds, or an error. Nothing wraps around and nothing saturates.
+// docs/contract.md#s7-rounding wants, or an error. Nothing wraps around and nothing saturates.
 package money
 
 import (

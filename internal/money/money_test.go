@@ -71,7 +71,7 @@ func TestLine(t *testing.T) {
 		price string
 		want  Nano
 	}{
-		{10, "10", 100_000},   // the contract's example
+		{10, "10", 100_000},   // docs/contract.md#s7-example
 		{5, "50", 250_000},    // its second half
 		{1, "0.0000005", 0},   // 0.0005 nano
 		{1, "0.0005", 1},      // 0.5 nano rounds up

@@ -47,7 +47,7 @@ func TestCharge(t *testing.T) {
 		usage Usage
 		want  Quote
 	}{
-		{"the contract's example", plain, Usage{Input: 10, Output: 5}, Quote{
+		{"the contract's example", plain, Usage{Input: 10, Output: 5}, Quote{ // docs/contract.md#s7-example
 			Total: 350_000,
 			Lines: []Line{{ClassInput, 10, 10_000_000_000, 100_000}, {ClassOutput, 5, 50_000_000_000, 250_000}},
 		}},

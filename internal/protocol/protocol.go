@@ -20,7 +20,7 @@ import (
 	"rubicon/internal/sse"
 )
 
-// Class is what an event means to the event hold (contract, section 2).
+// Class is what an event means to the event hold (docs/contract.md#s2).
 type Class uint8
 
 // The classes. The zero value is Output on purpose: what is not known commits.
@@ -100,7 +100,7 @@ type Seen struct {
 	Usage    price.Usage // tokens by class, last known values; Tools and Tier are not set here
 	Reported bool        // Usage comes from the provider's own closing numbers
 	Opening  bool        // Usage's input classes were reported at the opening (message_start, lifecycle chunk)
-	Executed bool        // a usage that is a sign of execution was seen, or Result (row 17)
+	Executed bool        // a usage that is a sign of execution was seen, or Result (docs/contract.md#s3-row-17)
 	Result   bool        // a failure's own payload holds output
 
 	OutputEvents int64 // events of class Output
@@ -219,7 +219,7 @@ type Request struct {
 	Store        Store
 	Continuation bool     // previous_response_id or conversation
 	Refs         []Ref    // every id of upstream state, sealed items included (KindSealed)
-	Hosted       []string // tools with effects, by name; row 13
+	Hosted       []string // tools with effects, by name; docs/contract.md#s3-row-13
 	MaxOutput    int64    // the request's own maximum of output tokens; 0 none named
 	Choices      int64    // at least 1
 	Tier         string   // requested service tier, "" absent
@@ -276,7 +276,7 @@ type Protocol struct {
 	// HoldsShown: events held before a failure are shown with it (Responses);
 	// otherwise an uncommitted failure is a status and JSON (Chat, Messages).
 	HoldsShown bool
-	// ParseRequest reads a body. It refuses what the contract's section 10
+	// ParseRequest reads a body. It refuses what docs/contract.md#s10-members
 	// refuses, before any upstream call.
 	ParseRequest func(body []byte) (Request, *fault.Error)
 	// Upstream gives the body that travels up.

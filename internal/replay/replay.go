@@ -121,7 +121,7 @@ func (r rule) wants(f Facts) wish {
 	return w
 }
 
-// timeoutMaySwitch: rows 8 and 9. A switch after a timeout may leave the first
+// timeoutMaySwitch: docs/contract.md#s3-row-8 and docs/contract.md#s3-row-9. A switch after a timeout may leave the first
 // execution running, so it needs a stateless request, no replay before it and
 // fewer timeout switches than allowed.
 func timeoutMaySwitch(f Facts, r rule) bool {
@@ -145,7 +145,7 @@ func (f Facts) ClientMayRepeat() bool {
 	return f.EventTimeout || !f.Streaming || !ruleOf(f.Failure).timeout
 }
 
-// hostedForbids: row 13.
+// hostedForbids: docs/contract.md#s3-row-13.
 func (f Facts) hostedForbids() bool {
 	if !f.HostedTool {
 		return false
@@ -156,7 +156,7 @@ func (f Facts) hostedForbids() bool {
 	return f.Executed
 }
 
-// forbids finds the first reason, in the contract's order, that forbids the
+// forbids finds the first reason, in the order of docs/contract.md#s3-precedence, that forbids the
 // wish; "" when nothing does.
 func forbids(f Facts, w wish) Reason {
 	for i := range precedence {

@@ -9,7 +9,7 @@ import (
 	"rubicon/internal/replay"
 )
 
-// TestRows states the contract's table, section 3, row by row, as values. The
+// TestRows states the table docs/contract.md#s3 row by row, as values. The
 // base is a stateless Chat stream after its first attempt under the default
 // configuration, with another route left.
 func TestRows(t *testing.T) {
@@ -155,8 +155,9 @@ func TestTable(t *testing.T) {
 	}
 }
 
-// What the gateway refuses to do by itself it tells no client to do: rows 8 and
-// 9 on Responses streams, whatever the operator allows there.
+// What the gateway refuses to do by itself it tells no client to do
+// (docs/contract.md#s5-retryable): docs/contract.md#s3-row-8 and
+// docs/contract.md#s3-row-9 on Responses streams, whatever the operator allows there.
 func TestClientMayRepeat(t *testing.T) {
 	silent := map[classify.Failure]bool{classify.HeaderTimeout: true, classify.FirstEventTimeout: true, classify.FirstOutputTimeout: true, classify.AnswerTimeout: true}
 	for _, class := range classify.All() {

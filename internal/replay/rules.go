@@ -54,7 +54,7 @@ const (
 	NoChannelLeft           Reason = "no_channel_left"
 )
 
-// rule is one line of the contract's table, section 3: what a class of failure
+// rule is one line of the table docs/contract.md#s3: what a class of failure
 // does when nothing forbids it.
 type rule struct {
 	failure      classify.Failure
@@ -63,9 +63,9 @@ type rule struct {
 	again        Action
 	reason       Reason // of doing it
 	no           Reason // of not doing it, the class's own
-	timeout      bool   // rows 8 and 9
-	eventTimeout bool   // row 9: not on Responses streams
-	atomic       bool   // row 11a applies
+	timeout      bool   // docs/contract.md#s3-row-8, docs/contract.md#s3-row-9
+	eventTimeout bool   // docs/contract.md#s3-row-9: not on Responses streams
+	atomic       bool   // docs/contract.md#s3-row-11a applies
 }
 
 // rules lists every class once. It is never written to.
@@ -94,7 +94,7 @@ var rules = [...]rule{
 	{failure: classify.ConnectionLimit, row: "18c", what: "the time of the client's own connection is over (ws.lifetime)", again: Deliver, no: ConnectionLimit},
 }
 
-// ruleOf finds a class's rule; what is not known is treated as row 16a.
+// ruleOf finds a class's rule; what is not known is treated as docs/contract.md#s3-row-16a.
 func ruleOf(f classify.Failure) rule {
 	var unknown int
 	for i := range rules {
@@ -117,13 +117,13 @@ type refusal struct {
 	applies func(Facts, wish) bool
 }
 
-// precedence is the contract's order of reasons: the first that forbids the
+// precedence is the order of reasons, docs/contract.md#s3-precedence: the first that forbids the
 // action at hand is given. It is never written to.
 //
-// Two readings that the contract leaves to us. A class that never runs again
+// Two readings are ours (docs/contract.md#s3-choice-own-class, docs/contract.md#s3-choice-timeout-switch). A class that never runs again
 // (an idle timeout) has no action at hand; it is taken as if a replay were, so
 // that stateful_store and hosted_tool come before stream_idle_timeout, where
-// the order has them. A timeout of rows 8 and 9 has a switch at hand, which
+// the order has them. A timeout of docs/contract.md#s3-row-8 or docs/contract.md#s3-row-9 has a switch at hand, which
 // store and hosted tools never forbid; that such a request may not be switched
 // is the timeout rule's own condition, so the timeout's own reason is given.
 var precedence = [...]refusal{

@@ -10,8 +10,7 @@ import (
 	"rubicon/internal/replay"
 )
 
-// order is the contract's order of reasons, written once more, with that of a
-// connection whose time is over beside the gateway's own.
+// order is the order of reasons of docs/contract.md#s3-precedence, written once more.
 var order = []replay.Reason{
 	"client_disconnected", "output_delivered", "lifecycle_delivered", "usage_observed", "upstream_auth", "gateway_fault", "connection_limit",
 	"deterministic", "unknown_failure", "stateful_continuation", "origin_bound", "stateful_store", "hosted_tool",
@@ -34,7 +33,7 @@ var counts = func() (out []replay.Counts) {
 	return out
 }()
 
-// budgets are all limits that a configuration can set, row 18's option apart.
+// budgets are all limits that a configuration can set, the option of docs/contract.md#s3-row-18 apart.
 var budgets = func() (out []replay.Limits) {
 	for switches := range 3 {
 		for timeouts := range 3 {
@@ -115,7 +114,7 @@ func broken(f replay.Facts, v replay.Verdict) string {
 	runs := v.Action != replay.Deliver
 	switch {
 	case v.Action == replay.Deliver && !slices.Contains(order, v.Reason):
-		return "delivered without a reason of the contract's list"
+		return "delivered without a reason of docs/contract.md#s3-precedence"
 	case v.Action == replay.Switch && !strings.HasPrefix(string(v.Reason), "switch_"),
 		v.Action == replay.Replay && !strings.HasPrefix(string(v.Reason), "replay_"):
 		return "action and reason do not fit"
@@ -136,7 +135,7 @@ func broken(f replay.Facts, v replay.Verdict) string {
 	case v.Action == replay.Replay && f.Stored:
 		return "replays a stored request"
 	case v.Action == replay.Replay && f.Atomic && v.Reason != replay.ReplayAtomic:
-		return "replays after output, and not as row 11a"
+		return "replays after output, and not as docs/contract.md#s3-row-11a"
 	case v.Action == replay.Replay && (f.Made.Replays >= f.Limits.Replays || f.Made.TimeoutSwitches > 0):
 		return "replays beyond the budget"
 	case v.Action == replay.Switch && f.Made.Switches >= f.Limits.Switches:
@@ -153,9 +152,9 @@ func broken(f replay.Facts, v replay.Verdict) string {
 
 func timeout(f classify.Failure) bool { return strings.HasSuffix(string(f), "_timeout") }
 
-// judge compares a verdict with the contract's words: the reasons that forbid
+// judge compares a verdict with docs/contract.md#s3: the reasons that forbid
 // the action at hand, found without the package's tables, and the first of
-// them in the contract's order.
+// them in the order of docs/contract.md#s3-precedence.
 func judge(f replay.Facts, v replay.Verdict, met *meetings) string {
 	action, reason, own := atHand(f)
 	all := forbidding(f, action, own)

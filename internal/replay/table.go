@@ -4,7 +4,7 @@ import "rubicon/internal/classify"
 
 // Row is one line of the documentation: a class of failure and what it does.
 type Row struct {
-	Row     string // of the contract's table, section 3
+	Row     string // of the table docs/contract.md#s3
 	Failure classify.Failure
 	What    string
 	Action  Action // Deliver: never runs again
@@ -23,7 +23,7 @@ type Refusal struct {
 	ByClass bool // it is a class's own: the class alone says no
 }
 
-// Table gives what each class of failure does, in the contract's order.
+// Table gives what each class of failure does, in the order of docs/contract.md#s3.
 func Table() []Row {
 	out := make([]Row, 0, len(rules))
 	for _, r := range rules {

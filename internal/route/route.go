@@ -83,7 +83,7 @@ type Query struct {
 	Tried     []health.Route // routes this request has used
 	Denied    []health.Route // routes that health refused a moment ago
 	Last      *Route         // the attempt that failed; nil for the first choice
-	HostFirst bool           // another host goes before priority (after rows 1–4)
+	HostFirst bool           // another host goes before priority (docs/contract.md#s3-next-route)
 	Failed    []string       // hosts where an earlier request like this one failed a short time ago
 	Affinity  string         // requests with the same value prefer the same route
 	Random    func() float64 // in [0,1)
@@ -190,9 +190,10 @@ func credential(c *config.Channel, name string) *config.Credential {
 	return nil
 }
 
-// narrow leaves the options of the first rank: by priority, inside a priority
-// another host first; after rows 1–4 another host goes before priority, and so
-// does one where no request like this one failed a short time ago. why is the
+// narrow leaves the options of the first rank (docs/contract.md#s3-next-route): by
+// priority, inside a priority another host first. Where HostFirst is set another
+// host goes before priority, and so does one where no request like this one
+// failed a short time ago (docs/contract.md#s3-own-repeat). why is the
 // first of these that left something out.
 func narrow(options []option, q Query, tried []string) (best []option, why string, avoided bool) {
 	step := func(name string, to func([]option) []option) {

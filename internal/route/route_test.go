@@ -145,7 +145,7 @@ func TestAfterAFailure(t *testing.T) {
 	q.Random = func() float64 { return 0.5 }
 	expect(t, b, q, "twin", "priority") // no other host in this priority: another channel or credential
 	q.HostFirst = true
-	expect(t, b, q, "far", "other_host") // rows 1–4: another host before priority
+	expect(t, b, q, "far", "other_host") // docs/contract.md#s3-next-route: another host before priority
 
 	q.Tried = append(q.Tried, b.route(3, "").Key(), b.route(1, "").Key())
 	expect(t, b, q, "main/k2", "only_route")

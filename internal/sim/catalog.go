@@ -8,7 +8,7 @@ import (
 // needs a second channel whose upstream model is "ok".
 type Entry struct {
 	Name      string   // model name, e.g. "row-1", "row-3-html"
-	Row       string   // row of the contract's replay table, e.g. "3a"; empty for good answers
+	Row       string   // row of the table docs/contract.md#s3, e.g. "3a"; empty for good answers
 	Protocols []string // where it applies: responses, chat, messages
 	About     string   // what happens, one line
 	Source    string   // the steps as they are written in a script file
@@ -16,7 +16,7 @@ type Entry struct {
 	Dead      bool     // nothing to play: the channel must point to an address where nobody listens (DeadAddr)
 }
 
-// Catalog gives the ready-made scripts: good answers and each row of the contract's replay table that an upstream can
+// Catalog gives the ready-made scripts: good answers and each row of the table docs/contract.md#s3 that an upstream can
 // cause. Rows that hang on the request, the client or the budgets have none of their own.
 func Catalog() []Entry {
 	entries := []Entry{}

@@ -11,7 +11,7 @@ import (
 	"rubicon/internal/replay"
 )
 
-// maxAttempts is the contract's bound on attempts of one request.
+// maxAttempts is the bound of docs/contract.md#s3-budgets on attempts of one request.
 const maxAttempts = 3
 
 // errChoosing: another attempt was decided on, and choosing its route failed by

@@ -188,7 +188,7 @@ func (t *turn) affinity() string {
 	return t.req.Principal.Customer.ID + "\x00" + own
 }
 
-// hostFirst: after rows 1–4 another host goes before priority.
+// hostFirst: another host goes before priority (docs/contract.md#s3-next-route).
 func hostFirst(f classify.Failure) bool {
 	switch f {
 	case classify.FailedEvent, classify.ReadError, classify.Upstream5xx, classify.BadAnswer, classify.Connect:

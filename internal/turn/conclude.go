@@ -139,7 +139,7 @@ func (t *turn) outcome(a *attempt, handed replay.Handed) journal.Outcome {
 	return journal.OutcomeFailed
 }
 
-// paid is the row of the contract's table of who pays. Output is what commits;
+// paid is the row of the table of who pays (docs/contract.md#s7-who-pays). Output is what commits;
 // what is paid for is content: of events that carry none the client has nothing.
 func (t *turn) paid(a *attempt, handed replay.Handed) meter.Ending {
 	switch {

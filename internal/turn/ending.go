@@ -14,7 +14,7 @@ import (
 	"rubicon/internal/upstream"
 )
 
-// Form is the way a failure is shown (contract, section 5).
+// Form is the way a failure is shown (docs/contract.md#s5).
 type Form uint8
 
 // The forms.

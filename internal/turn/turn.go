@@ -144,7 +144,7 @@ type turn struct {
 
 	rec      journal.Record
 	origin   string // state that the request names lives there
-	bound    bool   // origin-bound (row 12)
+	bound    bool   // origin-bound (docs/contract.md#s3-origin-bound)
 	stored   bool
 	storeOff bool // the gateway turned "store" off
 	estimate int64

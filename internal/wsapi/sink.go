@@ -130,7 +130,7 @@ func (s *sink) Answer(a *upstream.Answer) error {
 	return s.c.send(text(a.Body))
 }
 
-// Fail shows the failure in one frame (contract, section 5).
+// Fail shows the failure in one frame (docs/contract.md#s5).
 func (s *sink) Fail(e turn.Ending) error {
 	s.free()
 	s.told = e.Fault.Code

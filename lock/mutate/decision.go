@@ -1,6 +1,6 @@
 package main
 
-// decisions breaks the contract's table of what runs again (section 3): each
+// decisions breaks the table of what runs again (docs/contract.md#s3): each
 // row, each refusal, and the facts and the choice that go with them.
 func decisions() []mutant {
 	const (

@@ -1,6 +1,6 @@
 package main
 
-// healths breaks the states of a channel (section 6): the transitions of the
+// healths breaks the states of a channel (docs/contract.md#s6): the transitions of the
 // breaker, cooldowns, pauses, disabled credentials, and what counts at all.
 func healths() []mutant {
 	const (

@@ -1,7 +1,7 @@
 package main
 
-// holds breaks the rules of the event hold (section 4) and of what the client
-// sees of it (section 5).
+// holds breaks the rules of the event hold (docs/contract.md#s4) and of what the client
+// sees of it (docs/contract.md#s5).
 func holds() []mutant {
 	const (
 		gate   = "internal/turn/gate.go"

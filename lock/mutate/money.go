@@ -1,6 +1,6 @@
 package main
 
-// moneys breaks the rules of money (section 7): prices, holds, who pays, the
+// moneys breaks the rules of money (docs/contract.md#s7): prices, holds, who pays, the
 // ledger and what a restart does.
 func moneys() []mutant {
 	const (
@@ -167,7 +167,7 @@ func moneys() []mutant {
 		{name: "leave holds open after a crash", breaks: []string{"money: a restart resolves open holds"}, caught: []string{"money-kill-in-the-hold"}, edits: []edit{
 			in(recover, `for _, r := range left.running {`, `for _, r := range left.running[:0] {`)}},
 		{name: "give away what a crash cut", breaks: []string{"money: a restart resolves open holds"}, caught: []string{"money-kill-after-output"}, edits: []edit{
-			in(recover, `if priced && w.paysFor(route) {`, `if priced && false {`)}},
+			in(recover, `case w.paysFor(route):`, `case false && w.paysFor(route):`)}},
 		{name: "reverse twice", breaks: []string{"money: reversed once"}, caught: []string{"money-reversal"}, edits: []edit{
 			in(credit, `	if errors.Is(err, sql.ErrNoRows) {
 		return original, nil

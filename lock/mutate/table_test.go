@@ -69,7 +69,7 @@ var named = []string{
 }
 
 // rules are those of the contract that are no data of the code: the event hold
-// (section 4), the states of a channel (section 6) and money (section 7).
+// (docs/contract.md#s4), the states of a channel (docs/contract.md#s6) and money (docs/contract.md#s7).
 var rules = []string{
 	"hold: lifecycle events are held", "hold: output ends it at once", "hold: in order and unchanged", "hold: the deadline commits",
 	"hold: counted from the first held event", "hold: a replay does not restart it", "hold: past the deadline lifecycle goes out at once",

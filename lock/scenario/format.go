@@ -20,7 +20,7 @@ import (
 type Scenario struct {
 	Title     string              `yaml:"title"`
 	Why       string              `yaml:"why"`
-	Row       string              `yaml:"row"`      // of the contract's table, for the list in the README
+	Row       string              `yaml:"row"`      // of the table docs/contract.md#s3, for the list in the README
 	Protocol  string              `yaml:"protocol"` // of all channels that do not say another: responses
 	Config    object              `yaml:"config"`   // laid over the usual configuration
 	Customers map[string]Customer `yaml:"customers"`

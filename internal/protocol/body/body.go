@@ -4,7 +4,7 @@
 // It is not for members nobody here reads or writes: those travel untouched,
 // whatever they are.
 //
-// Invariant (contract, section 10): a known member is read only if every JSON
+// Invariant (docs/contract.md#s10-members): a known member is read only if every JSON
 // reader upstream sees the same value: it occurs once, in exact case, with its
 // right type. null counts as absent.
 package body

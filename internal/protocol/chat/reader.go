@@ -142,7 +142,7 @@ func (r *reader) content(l *look) {
 	r.seen.Content = r.seen.Content || l.content || r.called && l.finish && !l.failed
 }
 
-// class is contract, section 2. A finish chunk with an empty delta is held
+// class is docs/contract.md#s2-class-lifecycle and its neighbours. A finish chunk with an empty delta is held
 // before output; after output it is output like everything else.
 func (r *reader) class(c *chunk, l *look, usage bool, name []byte) protocol.Class {
 	switch {

@@ -67,7 +67,7 @@ func (r *reader) Read(f sse.Frame) (protocol.Event, error) {
 }
 
 // take reads an event whose JSON is known to be valid, and classifies it
-// (contract, section 2).
+// (docs/contract.md#s2).
 func (r *reader) take(e *event, typ string) protocol.Class {
 	switch typ {
 	case "ping":

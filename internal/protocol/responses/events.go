@@ -29,7 +29,7 @@ const (
 	typeFailed = "response.failed"
 )
 
-// kinds lists what is known of events (contract, section 2). Output events
+// kinds lists what is known of events (docs/contract.md#s2). Output events
 // stand here only for what is read from them and so that their name is not made
 // anew for each: what is missing is output all the same.
 var kinds = [...]kind{

@@ -34,7 +34,7 @@ func errorValue(raw []byte) protocol.FailureInfo {
 }
 
 // fill takes from rest what info leaves open; so an error event and the
-// response.failed after it become one failure (contract, section 2: the code is
+// response.failed after it become one failure (docs/contract.md#s2-one-failure: the code is
 // response.failed's if it has one). A type goes with its code.
 func fill(info, rest protocol.FailureInfo) protocol.FailureInfo {
 	if info.Code == "" && info.Type == "" {

@@ -5,8 +5,8 @@ import (
 	"rubicon/internal/protocol"
 )
 
-// hostedTools are the tools with effects that run at the provider (contract,
-// section 3, row 13), by type. A second run would have the effects twice.
+// hostedTools are the tools with effects that run at the provider
+// (docs/contract.md#s3-row-13), by type. A second run would have the effects twice.
 // Searches only read; function, custom, local_shell, apply_patch and computer
 // tools are carried out by the client, who knows what it did.
 var hostedTools = map[string]string{

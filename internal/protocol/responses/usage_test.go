@@ -45,7 +45,7 @@ func TestUsage(t *testing.T) {
 	}
 }
 
-// TestUsageAsSign is row 17: which usage is a sign that the request executed.
+// TestUsageAsSign is docs/contract.md#s3-row-17: which usage is a sign that the request executed.
 func TestUsageAsSign(t *testing.T) {
 	const full = `"usage":{"input_tokens":3,"output_tokens":2}`
 	for _, c := range []struct {
