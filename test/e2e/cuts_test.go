@@ -27,10 +27,15 @@ type story struct {
 // end; its text in bytes, its usage.
 type said struct {
 	events, output, done bool
+	item                 bool // an item is finished
 	text                 int64
 	usage                tokens
 	reported             bool
 }
+
+// finished is the event that finishes an item. On Chat no event does before the
+// stream is complete.
+var finished = map[string]string{"responses": "response.output_item.done", "messages": "content_block_stop", "chat": "data: [DONE]"}
 
 func tell(t *testing.T, e recorded.Exchange) *story {
 	t.Helper()
@@ -46,6 +51,7 @@ func tell(t *testing.T, e recorded.Exchange) *story {
 		now.output = now.output || p.Events[i].Class == protocol.Output
 		now.done = p.Stages[i] != protocol.Open
 		now.text += textOf(e.Protocol, r)
+		now.item = now.item || strings.Contains(r, finished[e.Protocol])
 		now.reported = now.usage.read(e.Protocol, r) || now.reported
 	}
 	s.told = append(s.told, now)
@@ -214,7 +220,7 @@ func (c *cut) broken(before string) string {
 	return ""
 }
 
-// billed: nothing without output; else what upstream reported, or the estimate
+// billed: nothing without content; else what upstream reported, or the estimate
 // from the delivered text (four bytes a token, because nothing was learned).
 func (c *cut) billed(r journal.Record, told said) string {
 	switch {
@@ -224,8 +230,14 @@ func (c *cut) billed(r journal.Record, told said) string {
 		if r.Outcome != journal.OutcomeFailed || r.Charge != 0 {
 			return fmt.Sprintf("no output, outcome %s, charge %v", r.Outcome, r.Charge)
 		}
-	case r.Outcome != journal.OutcomePartial || r.Charge <= 0:
-		return fmt.Sprintf("output, outcome %s, charge %v", r.Outcome, r.Charge)
+	case r.Outcome != journal.OutcomePartial:
+		return fmt.Sprintf("output, outcome %s", r.Outcome)
+	case told.text == 0 && !told.item: // output, of which the client has nothing: docs/contract.md#s7-who-pays
+		if r.Charge != 0 {
+			return fmt.Sprintf("output without content, charge %v", r.Charge)
+		}
+	case r.Charge <= 0:
+		return fmt.Sprintf("content, charge %v", r.Charge)
 	case r.Usage.Source == "reported":
 		if got := (tokens{r.Usage.Input, r.Usage.CachedInput, r.Usage.CacheWrite, r.Usage.Output}); !told.reported || got != told.usage {
 			return fmt.Sprintf("usage %+v reported, want %+v (%t)", got, told.usage, told.reported)

@@ -119,6 +119,12 @@ func TestWeight(t *testing.T) {
 	}
 }
 
+// another is a request like no earlier one: a repeat of one that failed would
+// stay away from the host where it did.
+func another(n int) string {
+	return strings.Replace(apis[0].stream("r"), "{", fmt.Sprintf(`{"metadata":{"n":"%d"},`, n), 1)
+}
+
 // A replay goes to another host before another credential; where there is no
 // other host it goes to the other credential.
 func TestSecondCredential(t *testing.T) {
@@ -127,8 +133,8 @@ func TestSecondCredential(t *testing.T) {
 		failing.Store(key, 500)
 	}
 	s := routed(t, ranked, failing)
-	for range 10 {
-		at := where(s, s.Post(s.Default, "/v1/responses", apis[0].stream("r")))
+	for i := range 10 {
+		at := where(s, s.Post(s.Default, "/v1/responses", another(i)))
 		if first, second, _ := strings.Cut(at, " "); !strings.HasPrefix(first, "alpha/") || !strings.HasPrefix(second, "beta/") {
 			t.Errorf("went to %s", at)
 		}
@@ -136,8 +142,8 @@ func TestSecondCredential(t *testing.T) {
 	s.Operate("POST", "/admin/v1/channels/alpha/pause", nil, nil)
 	s.Operate("POST", "/admin/v1/channels/gamma/pause", nil, nil)
 	tried := map[string]bool{}
-	for range 20 {
-		got := s.Post(s.Default, "/v1/responses", apis[0].stream("r"))
+	for i := range 20 {
+		got := s.Post(s.Default, "/v1/responses", another(20+i))
 		at := where(s, got)
 		tried[at] = true
 		if got.Status != 200 || at != "beta/k2" && at != "beta/k1 beta/k2" {
