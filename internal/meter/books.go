@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"log/slog"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -30,7 +31,8 @@ type Books struct {
 	node    *cluster.Node // nil: the database is this process's alone
 	queue   *spool.Spool  // of what the database cannot be told; nil: nothing waits
 	told    func(waiting int, since time.Time)
-	away    atomic.Bool  // the last word of the database was that it is away
+	away    atomic.Bool // the last word of the database was that it is away
+	probing sync.Mutex
 	wrote   atomic.Int64 // when it last took a write, Unix milliseconds
 	lost    losses
 }

@@ -59,7 +59,7 @@ func TestAnEndThatIsNotDurable(t *testing.T) {
 				q := full(t)
 				r.engine.Books.Queue(q, slog.New(slog.DiscardHandler), nil)
 				sink := &ends{drain: drain{at: map[int]func(){}}}
-				r.dialed = func() { _ = r.db.Close() } // after the hold
+				r.dialed = func() { _ = r.db.Close() }       // after the hold
 				output := delivered || surface == "messages" // whose message_delta goes out before its end
 				r.outcome = journal.OutcomeFailed
 				if output {

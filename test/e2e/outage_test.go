@@ -14,6 +14,7 @@ import (
 	"rubicon/internal/journal"
 	"rubicon/internal/money"
 	"rubicon/internal/sim"
+	"rubicon/internal/store/pgtest"
 	"rubicon/test/stand"
 )
 
@@ -35,31 +36,26 @@ func TestDatabaseAway(t *testing.T) {
 		var unblock func()
 		databaseAway(t, store, func() { unblock = blockWrites(t, store) }, func() { unblock() })
 	})
-	t.Run("postgres", func(t *testing.T) {
-		t.Parallel()
-		server, store := ownServer(t)
-		do := func(f func() error) func() {
-			return func() {
-				if err := f(); err != nil {
-					t.Error(err)
+	type does = func(*pgtest.Server) error
+	for name, how := range map[string][2]does{
+		"killed":              {(*pgtest.Server).Kill, (*pgtest.Server).Up},
+		"stopped":             {(*pgtest.Server).Halt, (*pgtest.Server).Up}, // as pg_ctl stop -m immediate: the server says that it goes
+		"frozen":              {(*pgtest.Server).Freeze, (*pgtest.Server).Thaw},
+		"without its standby": {(*pgtest.Server).LoseStandby, (*pgtest.Server).FindStandby},
+	} {
+		t.Run("postgres "+name, func(t *testing.T) {
+			t.Parallel()
+			server, store := ownServer(t)
+			do := func(f does) func() {
+				return func() {
+					if err := f(server); err != nil {
+						t.Error(err)
+					}
 				}
 			}
-		}
-		databaseAway(t, store, do(server.Kill), do(server.Up))
-	})
-	// As pg_ctl stop -m immediate: the server says that it goes.
-	t.Run("postgres stopped", func(t *testing.T) {
-		t.Parallel()
-		server, store := ownServer(t)
-		do := func(f func() error) func() {
-			return func() {
-				if err := f(); err != nil {
-					t.Error(err)
-				}
-			}
-		}
-		databaseAway(t, store, do(server.Halt), do(server.Up))
-	})
+			databaseAway(t, store, do(how[0]), do(how[1]))
+		})
+	}
 }
 
 func databaseAway(t *testing.T, store string, leave, back func()) {
