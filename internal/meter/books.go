@@ -176,7 +176,11 @@ func (b *Books) Available(ctx context.Context, customer string) (money.Nano, err
 func (b *Books) Reject(ctx context.Context, r journal.Record) (err error) {
 	defer b.watched("reject", b.now(), &err)
 	r.Outcome = journal.OutcomeRejected
-	return b.end(ctx, Closing{Record: r, Free: true})
+	c := Closing{Record: r, Free: true}
+	if b.Away() && b.queue != nil { // a client that waited for the database once does not wait again
+		return b.later(entry{Closing: c}, nil)
+	}
+	return b.end(ctx, c)
 }
 
 // Closing is a request at its end.

@@ -116,6 +116,7 @@ type outage struct {
 	s    *stand.Stand
 	mu   sync.Mutex
 	ends []stand.Reply
+	slow time.Duration // the longest that a refused request of the load waited
 }
 
 func (o *outage) note(r stand.Reply) stand.Reply {
@@ -132,10 +133,18 @@ func (o *outage) load(stop <-chan struct{}) {
 			return
 		default:
 		}
+		began := time.Now()
 		if o.note(o.s.Post(o.s.Default, "/v1/responses", apis[0].stream("quick"))).Status != 200 {
+			o.waited(time.Since(began))
 			time.Sleep(50 * time.Millisecond) // a client that was refused takes its time
 		}
 	}
+}
+
+func (o *outage) waited(d time.Duration) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.slow = max(o.slow, d)
 }
 
 func (o *outage) count(is func(stand.Reply) bool) (n int) {
@@ -240,5 +249,5 @@ func (o *outage) check(t *testing.T) {
 		}
 		return strings.Contains(strings.Join(kinds, " "), "settlement_caught_up settlement_backlog") // newest first
 	})
-	t.Logf("%d good, %d refused", o.goods(), refused)
+	t.Logf("%d good, %d refused after %v at most", o.goods(), refused, o.slow.Round(time.Millisecond))
 }
