@@ -238,11 +238,14 @@ func (a *App) isReady(ctx context.Context) *fault.Error {
 	if f := a.isDraining(); f != nil {
 		return f
 	}
+	ctx, done := context.WithTimeout(ctx, probeTime)
+	defer done()
+	if !a.books.Away() && !a.db.Shared() {
+		a.books.Probe(ctx)
+	}
 	if a.books.Away() {
 		return fault.New(fault.StoreUnavailable, "")
 	}
-	ctx, done := context.WithTimeout(ctx, probeTime)
-	defer done()
 	if err := a.db.Ping(ctx); err != nil {
 		return fault.New(fault.StoreUnavailable, "").WithCause(err)
 	}

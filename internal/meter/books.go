@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"log/slog"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -30,7 +31,8 @@ type Books struct {
 	node    *cluster.Node // nil: the database is this process's alone
 	queue   *spool.Spool  // of what the database cannot be told; nil: nothing waits
 	told    func(waiting int, since time.Time)
-	away    atomic.Bool  // the last word of the database was that it is away
+	away    atomic.Bool // the last word of the database was that it is away
+	probing sync.Mutex
 	wrote   atomic.Int64 // when it last took a write, Unix milliseconds
 	lost    losses
 }
@@ -174,7 +176,11 @@ func (b *Books) Available(ctx context.Context, customer string) (money.Nano, err
 func (b *Books) Reject(ctx context.Context, r journal.Record) (err error) {
 	defer b.watched("reject", b.now(), &err)
 	r.Outcome = journal.OutcomeRejected
-	return b.end(ctx, Closing{Record: r, Free: true})
+	c := Closing{Record: r, Free: true}
+	if b.Away() && b.queue != nil { // a client that waited for the database once does not wait again
+		return b.later(entry{Closing: c}, nil)
+	}
+	return b.end(ctx, c)
 }
 
 // Closing is a request at its end.

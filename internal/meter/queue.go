@@ -35,8 +35,9 @@ func (b *Books) Waiting() (n int, since time.Time) {
 	return b.queue.Waiting()
 }
 
-// catchUp tells the database what waits, or tries whether it takes writes: a node
-// without traffic would not know, and readiness must.
+// catchUp tells the database what waits, or tries whether a server takes writes:
+// a node without traffic would not know. A file is tried when somebody asks
+// (Probe), which takes no time.
 func (b *Books) catchUp(ctx context.Context) {
 	if b.queue == nil {
 		return
@@ -45,11 +46,21 @@ func (b *Books) catchUp(ctx context.Context) {
 		if told, err := b.Replay(ctx, b.queue); told > 0 {
 			b.log.Info("ends of requests that waited are in the database", "requests", told, "error", err)
 		}
-	} else if b.node != nil && (b.Away() || b.now().UnixMilli()-b.wrote.Load() >= progressEvery.Milliseconds()) {
-		b.heard(ctx, b.node.Beat(ctx))
+	} else if b.Away() || b.db.Shared() {
+		b.Probe(ctx)
 	}
 	if b.told != nil {
 		b.told(b.queue.Waiting())
+	}
+}
+
+// Probe writes to the database unless it took a write within the last second, so
+// that Away is true to the moment.
+func (b *Books) Probe(ctx context.Context) {
+	b.probing.Lock()
+	defer b.probing.Unlock()
+	if b.node != nil && (b.Away() || b.now().UnixMilli()-b.wrote.Load() >= progressEvery.Milliseconds()) {
+		b.heard(ctx, b.node.Beat(ctx))
 	}
 }
 

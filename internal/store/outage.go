@@ -56,18 +56,18 @@ func (o *outage) begin(now time.Time) (end func(), err error) {
 
 // failed notes an attempt that began at a moment and was in vain, and tells
 // whether patience is at its end. A database that answered somebody since then
-// is not away, whatever became of the attempt.
+// was not away until that moment, whatever became of the attempt.
 func (o *outage) failed(began, now time.Time, cause error) (giveUp bool) {
 	if o.both {
 		o.other.failed(began, now, cause)
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if o.answered.After(began) {
-		return now.Sub(began) >= o.patience
-	}
 	if o.since.IsZero() {
 		o.since = began
+		if o.answered.After(began) {
+			o.since = o.answered
+		}
 	}
 	o.tried, o.cause = now, cause
 	return now.Sub(o.since) >= o.patience

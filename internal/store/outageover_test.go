@@ -45,6 +45,26 @@ func TestAnOutageIsOverForAll(t *testing.T) {
 	}
 }
 
+// TestAnAnswerIsASignOfLife: an attempt that began before it says nothing about
+// the time until then, as where one connection of several is broken.
+func TestAnAnswerIsASignOfLife(t *testing.T) {
+	start := time.Unix(1000, 0)
+	o := outage{patience: 2 * time.Second}
+	o.over(start.Add(1900 * time.Millisecond))
+	if o.failed(start, start.Add(2*time.Second), errors.New("no answer")) {
+		t.Error("patience ended although others were answered")
+	}
+	if err := o.refuses(start.Add(2 * time.Second)); err != nil {
+		t.Error(err)
+	}
+	if err := o.refuses(start.Add(4 * time.Second)); err != nil {
+		t.Errorf("nobody tries a database that was tried two seconds ago: %v", err)
+	}
+	if !o.failed(start.Add(3*time.Second), start.Add(4*time.Second), errors.New("no answer")) {
+		t.Error("patience has no end")
+	}
+}
+
 // hanging is a server that takes connections and never answers.
 type hanging struct{ tries atomic.Int64 }
 

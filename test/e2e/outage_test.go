@@ -14,6 +14,7 @@ import (
 	"rubicon/internal/journal"
 	"rubicon/internal/money"
 	"rubicon/internal/sim"
+	"rubicon/internal/store/pgtest"
 	"rubicon/test/stand"
 )
 
@@ -35,31 +36,26 @@ func TestDatabaseAway(t *testing.T) {
 		var unblock func()
 		databaseAway(t, store, func() { unblock = blockWrites(t, store) }, func() { unblock() })
 	})
-	t.Run("postgres", func(t *testing.T) {
-		t.Parallel()
-		server, store := ownServer(t)
-		do := func(f func() error) func() {
-			return func() {
-				if err := f(); err != nil {
-					t.Error(err)
+	type does = func(*pgtest.Server) error
+	for name, how := range map[string][2]does{
+		"killed":              {(*pgtest.Server).Kill, (*pgtest.Server).Up},
+		"stopped":             {(*pgtest.Server).Halt, (*pgtest.Server).Up}, // as pg_ctl stop -m immediate: the server says that it goes
+		"frozen":              {(*pgtest.Server).Freeze, (*pgtest.Server).Thaw},
+		"without its standby": {(*pgtest.Server).LoseStandby, (*pgtest.Server).FindStandby},
+	} {
+		t.Run("postgres "+name, func(t *testing.T) {
+			t.Parallel()
+			server, store := ownServer(t)
+			do := func(f does) func() {
+				return func() {
+					if err := f(server); err != nil {
+						t.Error(err)
+					}
 				}
 			}
-		}
-		databaseAway(t, store, do(server.Kill), do(server.Up))
-	})
-	// As pg_ctl stop -m immediate: the server says that it goes.
-	t.Run("postgres stopped", func(t *testing.T) {
-		t.Parallel()
-		server, store := ownServer(t)
-		do := func(f func() error) func() {
-			return func() {
-				if err := f(); err != nil {
-					t.Error(err)
-				}
-			}
-		}
-		databaseAway(t, store, do(server.Halt), do(server.Up))
-	})
+			databaseAway(t, store, do(how[0]), do(how[1]))
+		})
+	}
 }
 
 func databaseAway(t *testing.T, store string, leave, back func()) {
@@ -120,6 +116,7 @@ type outage struct {
 	s    *stand.Stand
 	mu   sync.Mutex
 	ends []stand.Reply
+	slow time.Duration // the longest that a refused request of the load waited
 }
 
 func (o *outage) note(r stand.Reply) stand.Reply {
@@ -136,10 +133,18 @@ func (o *outage) load(stop <-chan struct{}) {
 			return
 		default:
 		}
+		began := time.Now()
 		if o.note(o.s.Post(o.s.Default, "/v1/responses", apis[0].stream("quick"))).Status != 200 {
+			o.waited(time.Since(began))
 			time.Sleep(50 * time.Millisecond) // a client that was refused takes its time
 		}
 	}
+}
+
+func (o *outage) waited(d time.Duration) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.slow = max(o.slow, d)
 }
 
 func (o *outage) count(is func(stand.Reply) bool) (n int) {
@@ -244,5 +249,5 @@ func (o *outage) check(t *testing.T) {
 		}
 		return strings.Contains(strings.Join(kinds, " "), "settlement_caught_up settlement_backlog") // newest first
 	})
-	t.Logf("%d good, %d refused", o.goods(), refused)
+	t.Logf("%d good, %d refused after %v at most", o.goods(), refused, o.slow.Round(time.Millisecond))
 }
