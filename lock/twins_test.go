@@ -11,6 +11,7 @@ import (
 	"github.com/goccy/go-yaml"
 
 	"rubicon/lock/difference"
+	"rubicon/lock/form"
 	"rubicon/lock/scenario"
 )
 
@@ -41,7 +42,11 @@ func TestTwins(t *testing.T) {
 
 func load(t *testing.T, name string) node {
 	t.Helper()
-	data, err := os.ReadFile(filepath.Join("recordings", name+".json"))
+	kept, err := os.ReadFile(filepath.Join("recordings", name+".json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := form.Standard().Expand(kept)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -127,7 +132,7 @@ func laid(t *testing.T, v node) []byte {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return scenario.Layout(text)
+	return form.Layout(text)
 }
 
 func unnamed(e node) bool {

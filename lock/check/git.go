@@ -9,25 +9,52 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+
+	"rubicon/lock/form"
 )
 
 const (
 	recordings   = "lock/recordings"
 	declarations = "lock/declarations"
+	usual        = "lock/form/usual.json"
 )
 
 // state is the lock at one moment: file contents by path.
 type state struct {
 	recordings   map[string][]byte // by name, without .json
 	declarations map[string][]byte // by file name
+	usual        []byte            // the table that the recordings are written with; nil where they are written out
 }
 
 func newState() state {
 	return state{recordings: map[string][]byte{}, declarations: map[string][]byte{}}
 }
 
+// rewrite gives every recording the form of this revision, so that only what it
+// says is compared. What cannot be read stays as it is.
+func (s state) rewrite() error {
+	table := s.usual
+	if table == nil {
+		table = []byte("{}")
+	}
+	u, err := form.ParseUsual(table)
+	if err != nil {
+		return err
+	}
+	for name, kept := range s.recordings {
+		if again, err := u.Rewrite(kept); err == nil {
+			s.recordings[name] = again
+		}
+	}
+	return nil
+}
+
 // add takes in a file of the lock.
-func (s state) add(path string, content []byte) {
+func (s *state) add(path string, content []byte) {
+	if path == usual {
+		s.usual = content
+		return
+	}
 	dir, name := filepath.Split(path)
 	switch filepath.ToSlash(filepath.Clean(dir)) {
 	case recordings:
@@ -76,7 +103,7 @@ func (r *repository) before(base string) (s *state, about string, err error) {
 	if err != nil {
 		return nil, "", err
 	}
-	list, err := r.git("ls-tree", "-r", "-z", "--name-only", commit, "--", recordings, declarations)
+	list, err := r.git("ls-tree", "-r", "-z", "--name-only", commit, "--", recordings, declarations, usual)
 	if err != nil {
 		return nil, "", err
 	}
@@ -91,7 +118,7 @@ func (r *repository) before(base string) (s *state, about string, err error) {
 		}
 		found.add(path, []byte(content))
 	}
-	return &found, "compared with " + short(commit), nil
+	return &found, "compared with " + short(commit), found.rewrite()
 }
 
 func (r *repository) base(rev string) (string, error) {
@@ -130,5 +157,10 @@ func (r *repository) now() (state, error) {
 			s.add(dir+"/"+f.Name(), content)
 		}
 	}
-	return s, nil
+	table, err := os.ReadFile(filepath.Join(r.root, usual))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return s, err
+	}
+	s.usual = table
+	return s, s.rewrite()
 }

@@ -1,13 +1,19 @@
-package scenario
+package form
 
 import "bytes"
 
 // width is how long a line may be before an object or list is broken.
-const width = 160
+const width = 180
+
+// rows are the lists whose elements have a line each, however long it is: they
+// are read from top to bottom, like a table.
+var rows = map[string]bool{
+	`"events"`: true, `"attempts"`: true, `"decisions"`: true, `"lines"`: true,
+	`"money"`: true, `"transactions"`: true, `"upstream"`: true, `"channels"`: true,
+}
 
 // Layout breaks compact JSON into lines: what fits into the width stays on one
-// line, so that a person can read it and a difference is a line or two. An event
-// has its line however long it is: a stream reads from top to bottom.
+// line, so that a person can read it and a difference is a line or two.
 func Layout(text []byte) []byte {
 	l := &layouter{in: text, width: width}
 	l.value(0, 0, false)
@@ -22,10 +28,10 @@ type layouter struct {
 }
 
 // value writes the next value; used is what stands before it on the line.
-func (l *layouter) value(depth, used int, events bool) {
+func (l *layouter) value(depth, used int, table bool) {
 	open := l.in[l.at]
 	if open != '{' && open != '[' {
-		n := scalarEnd(l.in[l.at:])
+		n := ScalarEnd(l.in[l.at:])
 		l.out = append(l.out, l.in[l.at:l.at+n]...)
 		l.at += n
 		return
@@ -36,10 +42,10 @@ func (l *layouter) value(depth, used int, events bool) {
 		l.at += n
 		return
 	}
-	l.broken(depth, events)
+	l.broken(depth, table)
 }
 
-func (l *layouter) broken(depth int, events bool) {
+func (l *layouter) broken(depth int, table bool) {
 	open := l.in[l.at]
 	l.out = append(l.out, open)
 	l.at++
@@ -47,13 +53,13 @@ func (l *layouter) broken(depth int, events bool) {
 		l.newline(depth + 1)
 		used, inside := 0, false
 		if open == '{' {
-			n := scalarEnd(l.in[l.at:])
+			n := ScalarEnd(l.in[l.at:])
 			l.out = append(append(l.out, l.in[l.at:l.at+n]...), ": "...)
-			inside = string(l.in[l.at:l.at+n]) == `"events"`
+			inside = rows[string(l.in[l.at:l.at+n])]
 			l.at += n + 1
 			used = n + 2
 		}
-		if open == '[' && events {
+		if open == '[' && table {
 			used = -len(l.in) // fits
 		}
 		l.value(depth+1, used, inside)
@@ -80,7 +86,7 @@ func spaced(v []byte) []byte {
 	for len(v) > 0 {
 		n := 1
 		if v[0] == '"' {
-			n = scalarEnd(v)
+			n = ScalarEnd(v)
 		}
 		out = append(out, v[:n]...)
 		if v[0] == ':' || v[0] == ',' {
@@ -91,8 +97,8 @@ func spaced(v []byte) []byte {
 	return out
 }
 
-// scalarEnd is the length of the string, number or word at the start.
-func scalarEnd(v []byte) int {
+// ScalarEnd is the length of the string, number or word at the start of compact JSON.
+func ScalarEnd(v []byte) int {
 	if v[0] != '"' {
 		if n := bytes.IndexAny(v, ",]}:"); n >= 0 {
 			return n
@@ -115,7 +121,7 @@ func compoundEnd(v []byte) int {
 	for i := 0; ; i++ {
 		switch v[i] {
 		case '"':
-			i += scalarEnd(v[i:]) - 1
+			i += ScalarEnd(v[i:]) - 1
 		case '{', '[':
 			depth++
 		case '}', ']':
