@@ -1,14 +1,10 @@
 package lock
 
 import (
-	"bytes"
 	"flag"
 	"os"
-	"path/filepath"
-	"strings"
 	"testing"
 
-	"rubicon/lock/difference"
 	"rubicon/lock/scenario"
 )
 
@@ -22,10 +18,12 @@ func TestScenarios(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := scenario.NewRunner(t)
+	kept := &recordings{fresh: map[string][]byte{}}
+	t.Cleanup(func() { kept.write(t) }) // once all have been played
 	play := func(s *scenario.Scenario, name string, ws bool) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			compare(t, name, r.Run(t, s, ws))
+			kept.compare(t, name, r.Run(t, s, ws))
 		})
 	}
 	for i, s := range all {
@@ -42,31 +40,4 @@ func TestScenarios(t *testing.T) {
 // here and over WebSocket there. Without it, and with RUBICON_TEST_ALL, all are.
 func sampled(i int) bool {
 	return !underRace || i%2 == 0 || os.Getenv("RUBICON_TEST_ALL") != ""
-}
-
-// compare holds a recording against the one that is kept.
-func compare(t *testing.T, name string, got []byte) {
-	t.Helper()
-	if got == nil {
-		return // it could not be played; that was reported
-	}
-	path := filepath.Join("recordings", name+".json")
-	want, err := os.ReadFile(path)
-	if *update {
-		if t.Failed() {
-			t.Logf("not recorded: %s", path)
-			return
-		}
-		if err := os.WriteFile(path, got, 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	if err != nil {
-		t.Errorf("no recording: look at the run with -update, then read what was written (%v)", err)
-		return
-	}
-	if !bytes.Equal(want, got) {
-		t.Errorf("the behaviour is not the recorded one (- recorded, + now):\n%s", strings.Join(difference.Of(want, got), "\n"))
-	}
 }

@@ -58,19 +58,17 @@ func TestReadme(t *testing.T) {
 func table(t *testing.T, all []*scenario.Scenario) string {
 	t.Helper()
 	var b strings.Builder
-	twins := 0
+	files := map[string]bool{}
 	for _, s := range all {
-		if s.Streams() {
-			twins++
-		}
+		files[s.File] = true
 	}
-	fmt.Fprintf(&b, "\n## The %d scenarios, %d of them over WebSocket too\n", len(all), twins)
+	fmt.Fprintf(&b, "\n## The %d scenarios, %d plays with those on other protocols\n", len(files), len(all))
 	left := slices.Clone(all)
 	for _, f := range families {
 		var of []*scenario.Scenario
 		left = slices.DeleteFunc(left, func(s *scenario.Scenario) bool {
 			prefix, _, _ := strings.Cut(s.Name, "-")
-			if prefix == f.prefix {
+			if prefix == f.prefix && s.Name == s.File {
 				of = append(of, s)
 			}
 			return prefix == f.prefix
@@ -78,19 +76,30 @@ func table(t *testing.T, all []*scenario.Scenario) string {
 		if len(of) == 0 {
 			continue
 		}
-		fmt.Fprintf(&b, "\n### %s (%d)\n\n| scenario | row | what it shows | twin |\n|---|---|---|---|\n", f.title, len(of))
+		fmt.Fprintf(&b, "\n### %s (%d)\n\n| scenario | row | what it shows | played on |\n|---|---|---|---|\n", f.title, len(of))
 		for _, s := range of {
-			twin := ""
-			if s.Streams() {
-				twin = "yes"
-			}
-			fmt.Fprintf(&b, "| [%s](scenarios/%s.yaml) | %s | %s | %s |\n", s.Name, s.Name, s.Row, s.Title, twin)
+			fmt.Fprintf(&b, "| [%s](scenarios/%s.yaml) | %s | %s | %s |\n", s.Name, s.File, s.Row, s.Title, playedOn(s.File, all))
 		}
 	}
 	for _, s := range left {
 		t.Errorf("%s belongs to no family; its name begins with one of the words in readme_test.go", s.Name)
 	}
 	return b.String()
+}
+
+// playedOn lists the ways in which a file's scenarios are played.
+func playedOn(file string, all []*scenario.Scenario) string {
+	var ways []string
+	for _, s := range all {
+		if s.File != file {
+			continue
+		}
+		ways = append(ways, s.Protocol)
+		if s.Streams() {
+			ways = append(ways, "WebSocket")
+		}
+	}
+	return strings.Join(ways, ", ")
 }
 
 // TestNoRecordingIsOrphaned: every recording belongs to a scenario.

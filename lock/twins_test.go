@@ -3,7 +3,6 @@ package lock
 import (
 	"encoding/json"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -11,6 +10,7 @@ import (
 	"github.com/goccy/go-yaml"
 
 	"rubicon/lock/difference"
+	"rubicon/lock/form"
 	"rubicon/lock/scenario"
 )
 
@@ -41,7 +41,7 @@ func TestTwins(t *testing.T) {
 
 func load(t *testing.T, name string) node {
 	t.Helper()
-	data, err := os.ReadFile(filepath.Join("recordings", name+".json"))
+	data, err := kept(name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -127,7 +127,7 @@ func laid(t *testing.T, v node) []byte {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return scenario.Layout(text)
+	return form.Layout(text)
 }
 
 func unnamed(e node) bool {

@@ -226,11 +226,34 @@ func TestLongDifferences(t *testing.T) {
 	r.write("lock/recordings/row-01.json", strings.Repeat("a\n", 200))
 	r.commit()
 	r.commit()
-	r.write("lock/recordings/row-01.json", strings.Repeat("b\n", 200))
+	r.write("lock/recordings/row-01.json", strings.Repeat("b\n", 201))
 	r.check(1, nil, "more lines (-full shows them)")
 	var out bytes.Buffer
 	run([]string{"-full"}, r.dir, &out, &out)
-	if strings.Contains(out.String(), "more lines") || strings.Count(out.String(), "+ b") != 200 {
+	if strings.Contains(out.String(), "more lines") || strings.Count(out.String(), "+ b") != 201 {
 		t.Error("-full does not show everything")
 	}
+}
+
+// A change that shows in many recordings is told once, with their names.
+func TestEqualDifferencesAreOneGroup(t *testing.T) {
+	r := locked(t)
+	for _, name := range []string{"row-01", "row-02"} {
+		r.write("lock/recordings/"+name+".json", strings.Replace(recording, "0.000350000", "0.000350001", 1))
+	}
+	r.write("lock/recordings/row-02.json", strings.NewReplacer("0.000350000", "0.000350001", "response.created", "response.queued").Replace(recording))
+	r.check(1, nil, "in 2 recordings the same, as in row-01, row-02", "in row-02:")
+	r.write("lock/declarations/0002-dearer.md", "---\nrecordings: [row-01, row-02]\n---\nA nano more.\n")
+	r.check(0, []string{"-full"}, "in 2 recordings the same, as in row-01, row-02", "in row-02:")
+}
+
+// The form of recordings is no behaviour: what is written short says the same as
+// what is written out.
+func TestFormIsNoChange(t *testing.T) {
+	r := locked(t)
+	r.write("lock/form/usual.json", `{"first": {"at": "0s", "event": "response.created"}}`)
+	r.write("lock/recordings/row-01.json", strings.Replace(recording, `{"at": "0s", "event": "response.created"}`, `{"like": "first"}`, 1))
+	r.check(0, nil, "2 recordings unchanged")
+	r.write("lock/form/usual.json", `{"first": {"at": "1s", "event": "response.created"}}`)
+	r.check(1, nil, "row-01 changed")
 }

@@ -13,16 +13,12 @@ import (
 
 // report is what the comparison found.
 type report struct {
-	problems []problem
-	declared []string // changes that are announced, in words
-	fresh    int      // new recordings
-	same     int
-}
-
-// problem is one thing that must not be.
-type problem struct {
-	what string
-	diff []string
+	problems   []string
+	declared   []string // changes that are announced, in words
+	fresh      int      // new recordings
+	same       int
+	undeclared groups // how the recordings differ that nobody announced
+	announced  groups // how the others differ
 }
 
 // compare is the whole rule. before is nil where there is no base.
@@ -32,7 +28,7 @@ func compare(before *state, now state) *report {
 	for _, file := range slices.Sorted(maps.Keys(now.declarations)) {
 		d, err := parse(file, now.declarations[file])
 		if err != nil {
-			r.problem(nil, "%s: %v", file, err)
+			r.problem("%s: %v", file, err)
 			continue
 		}
 		if before != nil && before.declarations[file] == nil {
@@ -68,15 +64,16 @@ func (r *report) changed(name string, was, is []byte, by string) {
 	if is == nil {
 		word = "is gone"
 	}
+	into := &r.undeclared
 	if by != "" {
 		r.declared = append(r.declared, fmt.Sprintf("%s %s, as %s says", name, word, by))
-		return
+		into = &r.announced
+	} else {
+		r.problem("%s %s, and no new declaration names it", name, word)
 	}
-	diff := difference.Of(was, is)
-	if is == nil {
-		diff = nil
+	if is != nil {
+		into.add(name, difference.Of(was, is))
 	}
-	r.problem(diff, "%s %s, and no new declaration names it", name, word)
 }
 
 // idle finds what new declarations name and what did not change.
@@ -86,9 +83,9 @@ func (r *report) idle(new *announced, changed map[string]bool, now state) {
 			switch {
 			case changed[name]:
 			case now.recordings[name] != nil:
-				r.problem(nil, "%s names %s, which did not change", d.file, name)
+				r.problem("%s names %s, which did not change", d.file, name)
 			default:
-				r.problem(nil, "%s names %s, which there is not", d.file, name)
+				r.problem("%s names %s, which there is not", d.file, name)
 			}
 		}
 	}
@@ -100,35 +97,31 @@ func (r *report) numbers(now state) {
 	for _, file := range slices.Sorted(maps.Keys(now.declarations)) {
 		number, _, _ := strings.Cut(file, "-")
 		if other := taken[number]; other != "" {
-			r.problem(nil, "%s and %s have the same number", other, file)
+			r.problem("%s and %s have the same number", other, file)
 		}
 		taken[number] = file
 	}
 }
 
-func (r *report) problem(diff []string, format string, args ...any) {
-	r.problems = append(r.problems, problem{fmt.Sprintf(format, args...), diff})
+func (r *report) problem(format string, args ...any) {
+	r.problems = append(r.problems, fmt.Sprintf(format, args...))
 }
-
-// shownLines is how much of a difference is shown unless it is asked for whole.
-const shownLines = 60
 
 func (r *report) print(w io.Writer, about string, full bool) {
 	fmt.Fprintf(w, "behaviour lock: %s: %d recordings unchanged, %d new, %d changed as declared\n", about, r.same, r.fresh, len(r.declared))
 	for _, d := range r.declared {
 		fmt.Fprintf(w, "  %s\n", d)
 	}
+	if full {
+		r.announced.print(w, full)
+	}
+	if len(r.problems) == 0 {
+		return
+	}
+	fmt.Fprintln(w)
 	for _, p := range r.problems {
-		fmt.Fprintf(w, "\n✗ %s\n", p.what)
-		for i, line := range p.diff {
-			if i == shownLines && !full {
-				fmt.Fprintf(w, "    … %d more lines (-full shows them)\n", len(p.diff)-i)
-				break
-			}
-			fmt.Fprintf(w, "    %s\n", line)
-		}
+		fmt.Fprintf(w, "✗ %s\n", p)
 	}
-	if len(r.problems) > 0 {
-		fmt.Fprintf(w, "\n%d problems. A change of behaviour needs a new lock/declarations/NNNN-title.md that says what changes and why, and names\nthe recordings that it changes, no others; lock/README.md shows the form. If the change was not meant, it is a bug.\n", len(r.problems))
-	}
+	r.undeclared.print(w, full)
+	fmt.Fprintf(w, "\n%d problems. A change of behaviour needs a new lock/declarations/NNNN-title.md that says what changes and why, and names\nthe recordings that it changes, no others; lock/README.md shows the form. If the change was not meant, it is a bug.\n", len(r.problems))
 }

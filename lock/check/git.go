@@ -9,25 +9,71 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+
+	"rubicon/lock/form"
 )
 
 const (
 	recordings   = "lock/recordings"
 	declarations = "lock/declarations"
+	usual        = "lock/form/usual.json"
 )
 
 // state is the lock at one moment: file contents by path.
 type state struct {
 	recordings   map[string][]byte // by name, without .json
 	declarations map[string][]byte // by file name
+	usual        []byte            // the table that the recordings are written with; nil where they are written out
 }
 
 func newState() state {
 	return state{recordings: map[string][]byte{}, declarations: map[string][]byte{}}
 }
 
+// writeOut gives every recording in full, in the layout of this revision, so that
+// only what it says is compared. What cannot be read stays as it is.
+func (s state) writeOut() error {
+	table := s.usual
+	if table == nil {
+		table = []byte("{}")
+	}
+	u, err := form.ParseUsual(table)
+	if err != nil {
+		return err
+	}
+	full := map[string][]byte{}
+	for name := range s.recordings {
+		s.expand(u, name, full)
+	}
+	for name, compact := range full {
+		if text, err := form.Write(compact, nil); err == nil {
+			s.recordings[name] = text
+		}
+	}
+	return nil
+}
+
+// expand puts a recording as compact JSON into full, after its sibling.
+func (s state) expand(u *form.Usual, name string, full map[string][]byte) []byte {
+	if full[name] != nil || s.recordings[name] == nil {
+		return full[name]
+	}
+	var sibling []byte
+	if other, ok := strings.CutSuffix(name, ".ws"); ok {
+		sibling = s.expand(u, other, full)
+	}
+	if compact, err := u.Expand(s.recordings[name], sibling); err == nil {
+		full[name] = compact
+	}
+	return full[name]
+}
+
 // add takes in a file of the lock.
-func (s state) add(path string, content []byte) {
+func (s *state) add(path string, content []byte) {
+	if path == usual {
+		s.usual = content
+		return
+	}
 	dir, name := filepath.Split(path)
 	switch filepath.ToSlash(filepath.Clean(dir)) {
 	case recordings:
@@ -76,7 +122,7 @@ func (r *repository) before(base string) (s *state, about string, err error) {
 	if err != nil {
 		return nil, "", err
 	}
-	list, err := r.git("ls-tree", "-r", "-z", "--name-only", commit, "--", recordings, declarations)
+	list, err := r.git("ls-tree", "-r", "-z", "--name-only", commit, "--", recordings, declarations, usual)
 	if err != nil {
 		return nil, "", err
 	}
@@ -91,7 +137,7 @@ func (r *repository) before(base string) (s *state, about string, err error) {
 		}
 		found.add(path, []byte(content))
 	}
-	return &found, "compared with " + short(commit), nil
+	return &found, "compared with " + short(commit), found.writeOut()
 }
 
 func (r *repository) base(rev string) (string, error) {
@@ -130,5 +176,10 @@ func (r *repository) now() (state, error) {
 			s.add(dir+"/"+f.Name(), content)
 		}
 	}
-	return s, nil
+	table, err := os.ReadFile(filepath.Join(r.root, usual))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return s, err
+	}
+	s.usual = table
+	return s, s.writeOut()
 }

@@ -33,7 +33,8 @@ type Scenario struct {
 	Broken    string              `yaml:"broken"` // why an invariant that every scenario keeps does not hold here
 	Expect    Expect              `yaml:"expect"`
 
-	Name string `yaml:"-"` // the file's, without .yaml
+	Name string `yaml:"-"` // the file's, without .yaml; of another protocol than the first with that behind a dot
+	File string `yaml:"-"` // the file's, without .yaml
 }
 
 // Upstream is what stands behind a channel: a script in the simulator's
@@ -111,11 +112,10 @@ func (d *Duration) UnmarshalYAML(data []byte) error {
 	return err
 }
 
-// A scenario of another surface is named after its counterpart of Responses, so
-// that it stands beside it.
-var fileName = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*(\.(chat|messages))?\.yaml$`)
+var fileName = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*\.yaml$`)
 
-// LoadAll reads every scenario of a folder, by name.
+// LoadAll reads every scenario of a folder, by name, each as often as it has
+// protocols.
 func LoadAll(dir string) ([]*Scenario, error) {
 	files, err := filepath.Glob(filepath.Join(dir, "*"))
 	if err != nil {
@@ -125,18 +125,18 @@ func LoadAll(dir string) ([]*Scenario, error) {
 	var all []*Scenario
 	var errs []error
 	for _, f := range files {
-		s, err := Load(f)
+		of, err := Load(f)
 		if err != nil {
 			errs = append(errs, fmt.Errorf("%s: %w", filepath.Base(f), err))
 			continue
 		}
-		all = append(all, s)
+		all = append(all, of...)
 	}
 	return all, errors.Join(errs...)
 }
 
-// Load reads one scenario, strictly.
-func Load(path string) (*Scenario, error) {
+// Load reads one file, strictly: a scenario for each of its protocols.
+func Load(path string) ([]*Scenario, error) {
 	if !fileName.MatchString(filepath.Base(path)) {
 		return nil, errors.New("a scenario is named like row-01-failed-event.yaml")
 	}
@@ -144,15 +144,35 @@ func Load(path string) (*Scenario, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := Parse(data)
-	if err == nil {
-		s.Name = strings.TrimSuffix(filepath.Base(path), ".yaml")
+	name := strings.TrimSuffix(filepath.Base(path), ".yaml")
+	all, err := Parse(data)
+	for i, s := range all {
+		s.Name, s.File = name, name
+		if i > 0 {
+			s.Name += "." + s.Protocol
+		}
 	}
-	return s, err
+	return all, err
 }
 
-// Parse reads the text of a scenario.
-func Parse(data []byte) (*Scenario, error) {
+// Parse reads the text of a file.
+func Parse(data []byte) ([]*Scenario, error) {
+	texts, err := variants(data)
+	if err != nil {
+		return nil, err
+	}
+	var all []*Scenario
+	for _, text := range texts {
+		s, err := parse(text)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, s)
+	}
+	return all, nil
+}
+
+func parse(data []byte) (*Scenario, error) {
 	var s Scenario
 	d := yaml.NewDecoder(bytes.NewReader(data), yaml.Strict(), yaml.UseOrderedMap())
 	if err := d.Decode(&s); err != nil {

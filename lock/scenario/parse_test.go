@@ -1,6 +1,7 @@
 package scenario
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -10,7 +11,7 @@ import (
 const least = "title: t\nwhy: w\nupstream: {a: [[{answer: Hi}]]}\nrequest: {}\nexpect: {calls: {a: 1}}\n"
 
 func TestParse(t *testing.T) {
-	s, err := Parse([]byte(least))
+	s, err := parse([]byte(least))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,7 +58,7 @@ func TestParseRefuses(t *testing.T) {
 }
 
 func TestBodiesAreLaidOver(t *testing.T) {
-	s, err := Parse([]byte(strings.Replace(least, "request: {}", `request: {body: {store: null, stream: "$null", input: [{role: user}], extra: {b: 1, a: 2}}}`, 1)))
+	s, err := parse([]byte(strings.Replace(least, "request: {}", `request: {body: {store: null, stream: "$null", input: [{role: user}], extra: {b: 1, a: 2}}}`, 1)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,5 +79,44 @@ func TestTwinsAreEquallyLong(t *testing.T) {
 	socket, err := st.bodyOf(&Request{Surface: surfaceSocket})
 	if err != nil || len(http) != len(socket) {
 		t.Errorf("%d and %d bytes: %s, %s, %v", len(http), len(socket), http, socket, err)
+	}
+}
+
+const three = "title: t\nwhy: w\nprotocols: [responses, chat, messages]\nupstream: {a: [[{answer: Hi}]], b: [[{answer: Ho}]]}\nrequest: {}\n" +
+	"expect: {calls: {a: 1, b: 0}, text: Hi, first: 1s}\nchat: {upstream: {b: null}, expect: {calls: {b: null}, text: Hey}}\n"
+
+// TestProtocols: one file is a scenario for each protocol, with what stands under
+// the protocol's name laid over it.
+func TestProtocols(t *testing.T) {
+	all, err := Parse([]byte(three))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, s := range all {
+		got = append(got, fmt.Sprint(s.Protocol, " ", s.Requests()[0].Surface, " ", s.Channels(), " ", *s.Expect.Text, " ", s.Streams()))
+	}
+	want := []string{"responses responses [a b] Hi true", "chat chat [a] Hey false", "messages messages [a b] Hi false"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestProtocolsRefused(t *testing.T) {
+	for _, c := range []struct{ name, was, is, want string }{
+		{"one", "[responses, chat, messages]", "[chat]", "two or three"},
+		{"twice", "messages]", "chat]", "each once"},
+		{"unknown", "messages]", "gemini]", "each once"},
+		{"both words", "why: w", "why: w\nprotocol: chat", "one of them"},
+		{"of another", "responses, chat, messages", "responses, messages", "none of its protocols"},
+		{"no mapping", "chat: {", "messages: 1\nchat: {", "no mapping"},
+		{"unknown field", "chat: {", "messages: {reqest: {}}\nchat: {", "unknown field"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			text := strings.Replace(three, c.was, c.is, 1)
+			if _, err := Parse([]byte(text)); err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("got %v, want %q for:\n%s", err, c.want, text)
+			}
+		})
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"rubicon/internal/ledger"
+	"rubicon/lock/form"
 )
 
 // The recording's shape. Everything is in the order in which it happened or
@@ -83,7 +84,7 @@ type (
 	}
 )
 
-// recording writes down what was seen.
+// recording writes down what was seen, as compact JSON.
 func (v *seen) recording() ([]byte, error) {
 	out := recordingOf{Scenario: v.s.Name, Admin: v.admin, Upstream: []callOf{},
 		Money:  moneyOf{Transactions: v.entries(v.money), Balances: map[string]string{}, Verified: v.verify.OK},
@@ -101,7 +102,7 @@ func (v *seen) recording() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return Layout(v.aliased(text)), nil
+	return v.aliased(text), nil
 }
 
 func (v *seen) request(r *requestSeen) requestOf {
@@ -191,7 +192,7 @@ func shortened(text []byte) []byte {
 	for len(text) > 0 {
 		n := 1
 		if text[0] == '"' {
-			n = scalarEnd(text)
+			n = form.ScalarEnd(text)
 		}
 		if n < longText {
 			out = append(out, text[:n]...)

@@ -38,8 +38,8 @@ func NewRunner(t *testing.T) *Runner {
 }
 
 // Run plays the scenario, checks its expectations and what every scenario must
-// keep, and gives the recording. What is wrong is reported on t. With ws the
-// requests go over WebSocket.
+// keep, and gives the recording as compact JSON. What is wrong is reported on t.
+// With ws the requests go over WebSocket.
 func (r *Runner) Run(t *testing.T, s *Scenario, ws bool) []byte {
 	t.Helper()
 	dir := t.TempDir()
