@@ -20,18 +20,25 @@ type outage struct {
 	tried    time.Time
 	answered time.Time // when it last did
 	trying   int       // how many try at this moment
+	began    time.Time // when the last of them did
 	cause    error
 }
 
-// refuses gives an error where trying is known to be in vain: it has been away
-// for longer than anybody waits, and was tried a moment ago, or somebody is at
-// it: a server that hangs keeps whoever tries for seconds.
+// refuses gives an error where waiting is known to be in vain, for somebody who
+// would wait behind others: an attempt that has only begun may be the one that
+// finds the database back.
 func (o *outage) refuses(now time.Time) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	if o.trying > 0 && now.Sub(o.began) < retryOutage {
+		return nil
+	}
 	return o.refusal(now)
 }
 
+// refusal is an error where trying is known to be in vain: it has been away for
+// longer than anybody waits, and was tried a moment ago, or somebody is at it: a
+// server that hangs keeps whoever tries for seconds.
 func (o *outage) refusal(now time.Time) error {
 	if o.since.IsZero() || now.Sub(o.since) < o.patience || o.trying == 0 && now.Sub(o.tried) >= retryOutage {
 		return nil
@@ -47,6 +54,7 @@ func (o *outage) begin(now time.Time) (end func(), err error) {
 		return nil, err
 	}
 	o.trying++
+	o.began = now
 	return func() {
 		o.mu.Lock()
 		defer o.mu.Unlock()

@@ -163,7 +163,8 @@ func moneys() []mutant {
 		{name: "read on for nothing", breaks: []string{"money: client gone"}, caught: []string{"money-drain"}, edits: []edit{
 			in("internal/turn/drain.go", `return read-a.drainedFrom <= t.cfg.Limits.Event`, `return false`)}},
 		{name: "show the end before it is durable", breaks: []string{"money: durable before the end is shown"}, caught: []string{"money-store-locked-at-end"}, edits: []edit{
-			in(finish, "	t.settle(a, handed)\n	t.freeLimits()\n	t.show(a, e)\n", "	t.show(a, e)\n	t.settle(a, handed)\n	t.freeLimits()\n")}},
+			in(finish, "	if err := t.finish(closing); err != nil {\n", "	t.show(a, e)\n	if err := t.finish(closing); err != nil {\n"),
+			in(finish, "	t.freeLimits()\n	t.show(a, e)\n", "	t.freeLimits()\n")}},
 		{name: "leave holds open after a crash", breaks: []string{"money: a restart resolves open holds"}, caught: []string{"money-kill-in-the-hold"}, edits: []edit{
 			in(recover, `for _, r := range left.running {`, `for _, r := range left.running[:0] {`)}},
 		{name: "give away what a crash cut", breaks: []string{"money: a restart resolves open holds"}, caught: []string{"money-kill-after-output"}, edits: []edit{

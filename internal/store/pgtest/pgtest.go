@@ -361,24 +361,46 @@ func (s *Server) Stop() error {
 // LoseStandby makes every COMMIT wait for a standby that is not there, as with
 // synchronous replication after the standby was lost. Reads go on.
 func (s *Server) LoseStandby() error {
-	return s.alter("ALTER SYSTEM SET synchronous_standby_names = 'lost'")
+	if err := s.run("ALTER SYSTEM SET synchronous_standby_names = 'lost'", "SELECT pg_reload_conf()"); err != nil {
+		return err
+	}
+	// The server's processes learn it one after the other.
+	for deadline := time.Now().Add(startTime); time.Now().Before(deadline); {
+		ctx, done := context.WithTimeout(context.Background(), 200*time.Millisecond)
+		err := s.runIn(ctx, "SELECT pg_logical_emit_message(true, 'a', 'write')")
+		done()
+		if errors.Is(err, context.DeadlineExceeded) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return errors.New("PostgreSQL does not wait for a standby")
 }
 
 // FindStandby is the end of LoseStandby.
-func (s *Server) FindStandby() error { return s.alter("ALTER SYSTEM RESET synchronous_standby_names") }
+func (s *Server) FindStandby() error {
+	return s.run("ALTER SYSTEM RESET synchronous_standby_names", "SELECT pg_reload_conf()")
+}
 
-// alter changes a setting; the sessions have it soon.
-func (s *Server) alter(text string) error {
+// run runs statements, each by itself.
+func (s *Server) run(texts ...string) error {
 	ctx, done := context.WithTimeout(context.Background(), startTime)
 	defer done()
+	return s.runIn(ctx, texts...)
+}
+
+func (s *Server) runIn(ctx context.Context, texts ...string) error {
 	conn, err := pgx.Connect(ctx, s.URL())
 	if err != nil {
 		return err
 	}
 	defer func() { _ = conn.Close(ctx) }()
-	if _, err := conn.Exec(ctx, text); err != nil {
-		return err
+	for _, text := range texts {
+		if _, err := conn.Exec(ctx, text); err != nil {
+			return err
+		}
 	}
-	_, err = conn.Exec(ctx, "SELECT pg_reload_conf()")
-	return err
+	return nil
 }
