@@ -10,7 +10,7 @@ VERSION     ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo 
 export GOFLAGS ?= -buildvcs=false
 
 # Recorded provider traffic lies beside the repository. Where it is, the tests that play it may not be skipped; where it is not, they
-# say so one by one, and the last line of `make test` says it for all (internal/protocol/recorded).
+# say so one by one, and the last line of `make test` says it for all (internal/wire/protocol/recorded).
 TRANSCRIPTS := $(wildcard ../shared/transcripts/*/*.json)
 export RUBICON_REQUIRE_TRANSCRIPTS ?= $(if $(TRANSCRIPTS),1)
 
@@ -66,5 +66,5 @@ test-all: test ## what takes longer too
 	$(GO) run ./lock/mutate
 
 bench: ## decoder, relay, decision, money on both databases (see docs/bench.md)
-	$(GO) test -run '^$$' -bench . -benchmem ./internal/sse ./internal/jsonscan ./internal/replay ./internal/turn
-	$(GO) run ./internal/store/pgtest/with -durable -- $(GO) test -run '^$$' -bench . -benchtime 5s ./internal/meter
+	$(GO) test -run '^$$' -bench . -benchmem ./internal/wire/sse ./internal/wire/jsonscan ./internal/engine/replay ./internal/engine/turn
+	$(GO) run ./internal/store/pgtest/with -durable -- $(GO) test -run '^$$' -bench . -benchtime 5s ./internal/engine/meter

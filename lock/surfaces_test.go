@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"rubicon/internal/replay"
+	"rubicon/internal/engine/replay"
 	"rubicon/lock/scenario"
 )
 

@@ -11,14 +11,14 @@ import (
 	"testing"
 	"time"
 
-	"rubicon/internal/account"
-	"rubicon/internal/admin"
+	"rubicon/internal/api/admin"
+	"rubicon/internal/books/account"
+	"rubicon/internal/books/journal"
+	"rubicon/internal/books/ledger"
 	"rubicon/internal/config"
-	"rubicon/internal/ident"
-	"rubicon/internal/journal"
-	"rubicon/internal/ledger"
-	"rubicon/internal/sim"
+	"rubicon/internal/lab/sim"
 	"rubicon/internal/store"
+	"rubicon/internal/wire/ident"
 )
 
 const adminToken = "canary-admin-token"

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"rubicon/internal/audit"
-	"rubicon/internal/terminal"
+	"rubicon/internal/lab/audit"
+	"rubicon/internal/wire/terminal"
 )
 
 // auditCmd turns the contract on any gateway.

@@ -116,7 +116,7 @@ func TestAudit(t *testing.T) {
 // Both suites over real sockets, at a tenth of the waits.
 func TestAuditWhole(t *testing.T) {
 	if os.Getenv("RUBICON_TEST_ALL") == "" {
-		t.Skip("two minutes of waits; RUBICON_TEST_ALL=1 runs it, and internal/audit runs the suites in virtual time")
+		t.Skip("two minutes of waits; RUBICON_TEST_ALL=1 runs it, and internal/lab/audit runs the suites in virtual time")
 	}
 	for _, surface := range []string{"chat", "messages", "responses", "responses.ws"} {
 		t.Run(surface, func(t *testing.T) {

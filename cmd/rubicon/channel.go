@@ -6,7 +6,7 @@ import (
 	"net/http"
 	"strconv"
 
-	"rubicon/internal/admin"
+	"rubicon/internal/api/admin"
 )
 
 type channelCmd struct {

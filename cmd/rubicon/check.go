@@ -6,7 +6,7 @@ import (
 	"fmt"
 
 	"rubicon/internal/config"
-	"rubicon/internal/terminal"
+	"rubicon/internal/wire/terminal"
 )
 
 type checkCmd struct {

@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"net/http"
 
-	"rubicon/internal/admin"
-	"rubicon/internal/ledger"
+	"rubicon/internal/api/admin"
+	"rubicon/internal/books/ledger"
 	"rubicon/internal/money"
-	"rubicon/internal/terminal"
+	"rubicon/internal/wire/terminal"
 )
 
 type creditCmd struct {

@@ -6,8 +6,8 @@ import (
 	"net/http"
 	"net/url"
 
-	"rubicon/internal/account"
-	"rubicon/internal/admin"
+	"rubicon/internal/api/admin"
+	"rubicon/internal/books/account"
 )
 
 type customerCmd struct {

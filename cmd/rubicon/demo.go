@@ -3,7 +3,7 @@ package main
 import (
 	"context"
 
-	"rubicon/internal/demo"
+	"rubicon/internal/lab/demo"
 )
 
 // demoCmd shows the main job on embedded parts.

@@ -8,10 +8,10 @@ import (
 	"net/url"
 	"slices"
 
-	"rubicon/internal/admin"
-	"rubicon/internal/explain"
-	"rubicon/internal/journal"
-	"rubicon/internal/price/versions"
+	"rubicon/internal/api/admin"
+	"rubicon/internal/api/explain"
+	"rubicon/internal/books/journal"
+	"rubicon/internal/books/versions"
 )
 
 type explainCmd struct {

@@ -8,10 +8,10 @@ import (
 	"strings"
 	"time"
 
-	"rubicon/internal/account"
-	"rubicon/internal/admin"
+	"rubicon/internal/api/admin"
+	"rubicon/internal/books/account"
 	"rubicon/internal/money"
-	"rubicon/internal/terminal"
+	"rubicon/internal/wire/terminal"
 )
 
 type keyCmd struct {

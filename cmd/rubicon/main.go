@@ -21,7 +21,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"rubicon/internal/terminal"
+	"rubicon/internal/wire/terminal"
 )
 
 // commands is the command line. Kong fills it.

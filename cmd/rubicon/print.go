@@ -7,7 +7,7 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"rubicon/internal/terminal"
+	"rubicon/internal/wire/terminal"
 )
 
 // table prints rows in aligned columns under a head.

@@ -17,7 +17,7 @@ func TestCommandsPageIsCurrent(t *testing.T) {
 	}
 	got := cli(t, nil, "reference")
 	if diff := cmp.Diff(got.out, string(committed)); diff != "" || got.code != exitOK {
-		t.Errorf("docs/reference/commands.md is stale; run go run ./internal/docgen:\n%s", diff)
+		t.Errorf("docs/reference/commands.md is stale; run go run ./internal/lab/docgen:\n%s", diff)
 	}
 }
 

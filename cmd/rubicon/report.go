@@ -6,7 +6,7 @@ import (
 	"net/url"
 	"time"
 
-	"rubicon/internal/report"
+	"rubicon/internal/api/report"
 )
 
 type reportCmd struct {

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"rubicon/internal/report"
+	"rubicon/internal/api/report"
 )
 
 func TestReport(t *testing.T) {

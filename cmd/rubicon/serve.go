@@ -7,9 +7,9 @@ import (
 	"os/signal"
 	"syscall"
 
+	"rubicon/internal/api/pressure"
 	"rubicon/internal/app"
 	"rubicon/internal/config"
-	"rubicon/internal/pressure"
 )
 
 // serveCmd runs the gateway.

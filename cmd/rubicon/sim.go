@@ -9,8 +9,8 @@ import (
 	"slices"
 	"strings"
 
-	"rubicon/internal/sim"
-	"rubicon/internal/terminal"
+	"rubicon/internal/lab/sim"
+	"rubicon/internal/wire/terminal"
 )
 
 type simCmd struct {

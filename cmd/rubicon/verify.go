@@ -8,11 +8,11 @@ import (
 	"net/http"
 	"time"
 
+	"rubicon/internal/books/ledger"
 	"rubicon/internal/config"
-	"rubicon/internal/ident"
-	"rubicon/internal/ledger"
 	"rubicon/internal/store"
-	"rubicon/internal/terminal"
+	"rubicon/internal/wire/ident"
+	"rubicon/internal/wire/terminal"
 )
 
 type verifyCmd struct {

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"rubicon/internal/journal"
+	"rubicon/internal/books/journal"
 	"rubicon/internal/money"
 )
 

@@ -3,8 +3,8 @@ package app
 import (
 	"testing"
 
-	"rubicon/internal/docgen/pagetest"
-	"rubicon/internal/httpapi"
+	"rubicon/internal/api/httpapi"
+	"rubicon/internal/lab/docgen/pagetest"
 )
 
 // The page of the client API has every call, and no other.

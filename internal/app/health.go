@@ -7,13 +7,13 @@ import (
 	"os"
 	"slices"
 
-	"rubicon/internal/alert"
 	"rubicon/internal/config"
+	"rubicon/internal/engine/upstream"
 	"rubicon/internal/health"
+	"rubicon/internal/health/alert"
 	"rubicon/internal/health/keep"
 	"rubicon/internal/health/orders"
-	"rubicon/internal/ident"
-	"rubicon/internal/upstream"
+	"rubicon/internal/wire/ident"
 )
 
 // healthName is under which name this gateway keeps its health: the same after

@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"rubicon/internal/telemetry"
+	"rubicon/internal/api/telemetry"
 )
 
 // scrapeTime bounds what a scrape asks of the database.

@@ -9,13 +9,13 @@ import (
 	"strings"
 	"time"
 
-	"rubicon/internal/alert"
-	"rubicon/internal/cluster"
 	"rubicon/internal/config"
-	"rubicon/internal/ident"
-	"rubicon/internal/price"
-	"rubicon/internal/spool"
+	"rubicon/internal/health/alert"
+	"rubicon/internal/money/price"
 	"rubicon/internal/store"
+	"rubicon/internal/store/cluster"
+	"rubicon/internal/store/spool"
+	"rubicon/internal/wire/ident"
 )
 
 // join enters this process among those that share the database, and resolves

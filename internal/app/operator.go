@@ -8,13 +8,13 @@ import (
 	"slices"
 	"time"
 
-	"rubicon/internal/admin"
-	"rubicon/internal/alert"
+	"rubicon/internal/api/admin"
+	"rubicon/internal/books/journal"
 	"rubicon/internal/config"
 	"rubicon/internal/health"
+	"rubicon/internal/health/alert"
 	"rubicon/internal/health/orders"
-	"rubicon/internal/journal"
-	"rubicon/internal/route"
+	"rubicon/internal/health/route"
 )
 
 func (a *App) adminHandler() http.Handler {

@@ -4,9 +4,9 @@ import (
 	"context"
 	"time"
 
+	"rubicon/internal/books/versions"
 	"rubicon/internal/config"
-	"rubicon/internal/price"
-	"rubicon/internal/price/versions"
+	"rubicon/internal/money/price"
 )
 
 // openPrices writes the price lists of the configuration down, before anything

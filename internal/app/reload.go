@@ -13,8 +13,8 @@ import (
 	"sync"
 	"time"
 
+	"rubicon/internal/app/watch"
 	"rubicon/internal/config"
-	"rubicon/internal/watch"
 )
 
 // Source is where the configuration came from, to be read again when it

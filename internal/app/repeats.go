@@ -3,9 +3,9 @@ package app
 import (
 	"time"
 
+	"rubicon/internal/api/idempotency"
 	"rubicon/internal/config"
-	"rubicon/internal/idempotency"
-	"rubicon/internal/turn"
+	"rubicon/internal/engine/turn"
 )
 
 // newRepeats makes the keeper of repeated requests.

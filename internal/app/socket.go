@@ -4,8 +4,8 @@ import (
 	"context"
 	"sync"
 
-	"rubicon/internal/ident"
-	"rubicon/internal/wsapi"
+	"rubicon/internal/api/wsapi"
+	"rubicon/internal/wire/ident"
 )
 
 // socketHandler is the WebSocket transport, on the same engine.

@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"time"
 
-	"rubicon/internal/fault"
-	"rubicon/internal/httpapi"
+	"rubicon/internal/api/httpapi"
 	"rubicon/internal/store"
+	"rubicon/internal/wire/fault"
 )
 
 // openStore opens the database and brings its schema up to date. One that is

@@ -1,12 +1,12 @@
 package app
 
 import (
-	"rubicon/internal/httpapi"
-	"rubicon/internal/journal"
-	"rubicon/internal/protocol"
-	"rubicon/internal/protocol/chat"
-	"rubicon/internal/protocol/messages"
-	"rubicon/internal/protocol/responses"
+	"rubicon/internal/api/httpapi"
+	"rubicon/internal/books/journal"
+	"rubicon/internal/wire/protocol"
+	"rubicon/internal/wire/protocol/chat"
+	"rubicon/internal/wire/protocol/messages"
+	"rubicon/internal/wire/protocol/responses"
 )
 
 // surfaces are the POST paths of the client API. Counting tokens is recorded,

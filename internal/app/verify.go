@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"time"
 
-	"rubicon/internal/alert"
-	"rubicon/internal/ledger"
+	"rubicon/internal/books/ledger"
+	"rubicon/internal/health/alert"
 )
 
 // The ledger is recomputed once a day, and first when the work of starting is

@@ -19,7 +19,7 @@ import (
 	"time"
 
 	"rubicon/internal/config"
-	"rubicon/internal/memnet"
+	"rubicon/internal/lab/memnet"
 )
 
 // world is a whole gateway over memory with its upstreams, inside a bubble of

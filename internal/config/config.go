@@ -13,8 +13,8 @@ import (
 	"fmt"
 	"time"
 
-	"rubicon/internal/classify"
-	"rubicon/internal/price"
+	"rubicon/internal/money/price"
+	"rubicon/internal/wire/classify"
 )
 
 // Protocols of channels.

@@ -13,7 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"rubicon/internal/money"
-	"rubicon/internal/price"
+	"rubicon/internal/money/price"
 )
 
 func fakeEnv(pairs ...string) func(string) (string, bool) {

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"rubicon/internal/classify"
+	"rubicon/internal/wire/classify"
 )
 
 // ruleClasses are what a channel's rule may call a failure. The others are

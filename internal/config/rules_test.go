@@ -6,7 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"rubicon/internal/classify"
+	"rubicon/internal/wire/classify"
 )
 
 func TestChannelRules(t *testing.T) {

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"rubicon/internal/money"
-	"rubicon/internal/price"
+	"rubicon/internal/money/price"
 )
 
 // root is the schema of the top level. Models come last, because they start

@@ -4,8 +4,8 @@ import (
 	"testing"
 	"time"
 
-	"rubicon/internal/classify"
 	"rubicon/internal/config"
+	"rubicon/internal/wire/classify"
 )
 
 // bench is a registry with a clock that the test moves.

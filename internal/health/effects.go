@@ -3,7 +3,7 @@ package health
 import (
 	"maps"
 
-	"rubicon/internal/classify"
+	"rubicon/internal/wire/classify"
 )
 
 // Effect is what one class of failure does to the route that had it.

@@ -6,7 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"rubicon/internal/classify"
+	"rubicon/internal/wire/classify"
 )
 
 // TestEveryClass states docs/contract.md#s6-counts once more, independently of the

@@ -3,7 +3,7 @@ package health
 import (
 	"time"
 
-	"rubicon/internal/breaker"
+	"rubicon/internal/health/breaker"
 )
 
 // Event is a change worth an alert, a log line or a metric.

@@ -18,8 +18,8 @@ import (
 	"sync"
 	"time"
 
-	"rubicon/internal/breaker"
 	"rubicon/internal/config"
+	"rubicon/internal/health/breaker"
 )
 
 // States of a channel, as the admin API spells them.

@@ -8,8 +8,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"rubicon/internal/classify"
 	"rubicon/internal/config"
+	"rubicon/internal/wire/classify"
 )
 
 func TestHealthy(t *testing.T) {

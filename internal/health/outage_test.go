@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"rubicon/internal/classify"
+	"rubicon/internal/wire/classify"
 )
 
 // TestOutage plays an hour of outage under ten requests a second: the sick

@@ -4,8 +4,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"rubicon/internal/breaker"
-	"rubicon/internal/classify"
+	"rubicon/internal/health/breaker"
+	"rubicon/internal/wire/classify"
 )
 
 // Route is a channel with one of its credentials ("" for a keyless channel)

@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"rubicon/internal/classify"
 	"rubicon/internal/config"
+	"rubicon/internal/wire/classify"
 )
 
 // TestConcurrentUse mixes everything, with a Notify that calls back: it finds

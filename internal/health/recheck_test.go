@@ -10,8 +10,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"rubicon/internal/classify"
 	"rubicon/internal/config"
+	"rubicon/internal/wire/classify"
 )
 
 // asked is a provider that is asked about credentials.

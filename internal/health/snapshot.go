@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"rubicon/internal/breaker"
+	"rubicon/internal/health/breaker"
 )
 
 // Snapshot is what outlives a restart: the operator's orders, and health with

@@ -3,8 +3,8 @@ package health
 import (
 	"time"
 
-	"rubicon/internal/breaker"
 	"rubicon/internal/config"
+	"rubicon/internal/health/breaker"
 )
 
 // View is the health of a channel for one upstream model at one moment. State

@@ -4,14 +4,14 @@ package main
 // row, each refusal, and the facts and the choice that go with them.
 func decisions() []mutant {
 	const (
-		rules   = "internal/replay/rules.go"
-		decide  = "internal/replay/replay.go"
-		again   = "internal/turn/again.go"
-		admit   = "internal/turn/admit.go"
-		choice  = "internal/route/route.go"
-		events  = "internal/classify/classify.go"
-		status  = "internal/classify/rules.go"
-		numbers = "internal/classify/number.go"
+		rules   = "internal/engine/replay/rules.go"
+		decide  = "internal/engine/replay/replay.go"
+		again   = "internal/engine/turn/again.go"
+		admit   = "internal/engine/turn/admit.go"
+		choice  = "internal/health/route/route.go"
+		events  = "internal/wire/classify/classify.go"
+		status  = "internal/wire/classify/rules.go"
+		numbers = "internal/wire/classify/number.go"
 	)
 	return []mutant{
 		// Rows that run again: they do not.
@@ -120,15 +120,15 @@ func decisions() []mutant {
 			in(numbers, `{409, 409}, `, ``)}},
 		{name: "read words in one case alone", breaks: []string{"row 1"}, caught: []string{"class-words"}, edits: []edit{
 			in(events, `strings.ToLower(info.Type)) || info.State`, `info.Type) || info.State`),
-			in("internal/classify/body.go", `info.State = strings.ToLower(text(v))`, `info.State = text(v)`)}},
+			in("internal/wire/classify/body.go", `info.State = strings.ToLower(text(v))`, `info.State = text(v)`)}},
 		{name: "show a text with its quotes", breaks: []string{"row 16"}, caught: []string{"class-texts"}, edits: []edit{
-			in("internal/classify/body.go", `		return readText(s, depth)`, `		return protocol.FailureInfo{Message: s}, s != ""`)}},
+			in("internal/wire/classify/body.go", `		return readText(s, depth)`, `		return protocol.FailureInfo{Message: s}, s != ""`)}},
 		{name: "ignore what an event says of itself", breaks: []string{"row 1"}, caught: []string{"row-01-says-retryable"}, edits: []edit{
 			in(events, `if info.Retryable != nil && *info.Retryable {`, `if false {`)}},
 		{name: "replay although usage was seen", breaks: []string{"row 17", "usage_observed"}, caught: []string{"row-17-usage"}, edits: []edit{
 			in(rules, `return f.Usage }`, `return false }`)}},
 		{name: "replay although there is a result", breaks: []string{"row 17"}, caught: []string{"row-17-result-without-usage"}, edits: []edit{
-			in("internal/protocol/responses/answer.go", `a.seen.Result, a.seen.Executed = true, true`, `a.seen.Result = true`),
+			in("internal/wire/protocol/responses/answer.go", `a.seen.Result, a.seen.Executed = true, true`, `a.seen.Result = true`),
 			in(again, `Usage: a.seen.Executed || a.seen.Result`, `Usage: a.seen.Executed`)}},
 		{name: "replay a cut after a lifecycle event", breaks: []string{"row 18", "read_error_after_lifecycle"}, caught: []string{"row-18-cut-after-lifecycle"}, edits: []edit{
 			in(decide, `f.Streaming && f.Events && !f.Limits.AfterLifecycle`, `false`)}},
@@ -143,7 +143,7 @@ func decisions() []mutant {
 		{name: "replay a turn whose connection is over", breaks: []string{"row 18c", "connection_limit"}, caught: []string{"row-18c-hour-in-the-hold"}, edits: []edit{
 			in(rules, `again: Deliver, no: ConnectionLimit`, `again: Replay, reason: ReplayReadError`)}},
 		{name: "call the age of a connection a fault of the gateway", breaks: []string{"row 18c"}, caught: []string{"row-18c-hour-in-the-hold"}, edits: []edit{
-			in("internal/turn/outside.go", `if s.Code == fault.ConnectionLimitReached {`, `if false {`)}},
+			in("internal/engine/turn/outside.go", `if s.Code == fault.ConnectionLimitReached {`, `if false {`)}},
 		{name: "make a fourth attempt", breaks: []string{"row 19", "attempts_spent"}, caught: []string{"edge-three-attempts"}, edits: []edit{
 			in(rules, `f.Made.Attempts >= f.Limits.Attempts`, `f.Made.Attempts > f.Limits.Attempts`)}},
 		{name: "ignore switch.max", breaks: []string{"row 19", "switch_budget_spent"}, caught: []string{"row-19-switch-max"}, edits: []edit{

@@ -20,9 +20,9 @@ var flips = []struct {
 	was, is        string // as the recordings spell it
 	calls          string // that come of it, where they change
 }{
-	{"verdict", "row-05a-529", in("internal/replay/rules.go", `again: Switch, reason: SwitchOverloaded`, `again: Deliver, no: UnknownFailure`), `"switch"`, "unknown_failure", "{a: 1, b: 0}"},
-	{"reason", "row-03-5xx", in("internal/replay/rules.go", `"replay_upstream_5xx"`, `"replay_other"`), "replay_upstream_5xx", "replay_other", ""},
-	{"code", "row-11-output-cut", in("internal/fault/table.go", `"stream_read_error"`, `"stream_broke"`), "stream_read_error", "stream_broke", ""},
+	{"verdict", "row-05a-529", in("internal/engine/replay/rules.go", `again: Switch, reason: SwitchOverloaded`, `again: Deliver, no: UnknownFailure`), `"switch"`, "unknown_failure", "{a: 1, b: 0}"},
+	{"reason", "row-03-5xx", in("internal/engine/replay/rules.go", `"replay_upstream_5xx"`, `"replay_other"`), "replay_upstream_5xx", "replay_other", ""},
+	{"code", "row-11-output-cut", in("internal/wire/fault/table.go", `"stream_read_error"`, `"stream_broke"`), "stream_read_error", "stream_broke", ""},
 	{"amount", "money-rounding", in("internal/money/money.go", `bits.Add64(lo, d/2, 0)`, `bits.Add64(lo, 0, 0)`), "0.000001238", "0.000001236", ""},
 }
 

@@ -4,18 +4,18 @@ package main
 // breaker, cooldowns, pauses, disabled credentials, and what counts at all.
 func healths() []mutant {
 	const (
-		choose   = "internal/turn/choose.go"
-		comeback = "internal/route/comeback.go"
-		repeats  = "internal/turn/repeats.go"
-		routes   = "internal/route/route.go"
-		step     = "internal/breaker/step.go"
+		choose   = "internal/engine/turn/choose.go"
+		comeback = "internal/health/route/comeback.go"
+		repeats  = "internal/engine/turn/repeats.go"
+		routes   = "internal/health/route/route.go"
+		step     = "internal/health/breaker/step.go"
 		table    = "internal/health/effects.go"
 		cool     = "internal/health/credential.go"
 		permit   = "internal/health/permit.go"
 		after    = "internal/health/retryafter.go"
 		recheck  = "internal/health/recheck.go"
 		order    = "internal/health/operator.go"
-		again    = "internal/turn/again.go"
+		again    = "internal/engine/turn/again.go"
 	)
 	all := []mutant{
 		{name: "never open", breaks: []string{"closed → open"}, caught: []string{"health-opens"}, edits: []edit{
@@ -66,7 +66,7 @@ func healths() []mutant {
 		{name: "let late results of an old generation decide", breaks: []string{"results of an older generation are ignored"}, caught: []string{"health-late-result"}, edits: []edit{
 			in(step, "	if t.Generation != s.Generation {\n		return false\n	}\n	return s.At", "	return s.At")}},
 		{name: "count the success when the stream opens", breaks: []string{"success is counted at the end"}, caught: []string{"row-11-output-cut", "health-breaks-after-output"}, edits: []edit{
-			in("internal/turn/attempt.go", "	a.stream, a.status, a.requestID = s, s.Status(), s.RequestID()\n", "	a.stream, a.status, a.requestID = s, s.Status(), s.RequestID()\n	a.report(health.Result{OK: true})\n")}},
+			in("internal/engine/turn/attempt.go", "	a.stream, a.status, a.requestID = s, s.Status(), s.RequestID()\n", "	a.stream, a.status, a.requestID = s, s.Status(), s.RequestID()\n	a.report(health.Result{OK: true})\n")}},
 
 		{name: "cool for nothing", breaks: []string{"→ cooling"}, caught: []string{"row-05-429"}, edits: []edit{
 			in(table, `classify.RateLimited:        {Row: "5", Cool: true},`, `classify.RateLimited:        {Row: "5"},`),

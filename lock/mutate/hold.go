@@ -4,11 +4,11 @@ package main
 // sees of it (docs/contract.md#s5).
 func holds() []mutant {
 	const (
-		gate   = "internal/turn/gate.go"
-		admit  = "internal/turn/admit.go"
-		ending = "internal/turn/ending.go"
-		finish = "internal/turn/conclude.go"
-		frames = "internal/turn/attempt.go"
+		gate   = "internal/engine/turn/gate.go"
+		admit  = "internal/engine/turn/admit.go"
+		ending = "internal/engine/turn/ending.go"
+		finish = "internal/engine/turn/conclude.go"
+		frames = "internal/engine/turn/attempt.go"
 	)
 	return []mutant{
 		{name: "commit on lifecycle", breaks: []string{"hold: lifecycle events are held"}, caught: []string{"hold-output-early", "row-01-failed-event"}, small: true, edits: []edit{
@@ -69,19 +69,19 @@ func holds() []mutant {
 		{name: "show the host of an upstream", breaks: []string{"end: nothing of the upstream leaks"}, caught: []string{"class-leaks"}, edits: []edit{
 			in(frames, "	ev = scrubbed(a.secrets(), ev, fault.InFailure)\n", "	ev = copied(ev)\n")}},
 		{name: "scrub nothing but what is known of the route", breaks: []string{"end: nothing of the upstream leaks"}, caught: []string{"class-leaks"}, edits: []edit{
-			in("internal/fault/document.go", `if t == everything {`, `if false {`)}},
+			in("internal/wire/fault/document.go", `if t == everything {`, `if false {`)}},
 		{name: "show the channel's key in what the model wrote", breaks: []string{"end: nothing of the upstream leaks"}, caught: []string{"class-leaks-anywhere"}, edits: []edit{
-			in("internal/fault/document.go", `echo    = &Place{takes: known}`, `echo    = &Place{takes: nothing}`)}},
+			in("internal/wire/fault/document.go", `echo    = &Place{takes: known}`, `echo    = &Place{takes: nothing}`)}},
 		{name: "show the host in why an answer is incomplete", breaks: []string{"end: nothing of the upstream leaks"}, caught: []string{"class-leaks-anywhere"}, edits: []edit{
 			in(frames, `if a.terminal = ev; a.seen.Incomplete {`, `if a.terminal = ev; false {`)}},
 		{name: "show the host in the code of a refusal", breaks: []string{"end: nothing of the upstream leaks"}, caught: []string{"class-leaks-anywhere"}, edits: []edit{
-			in("internal/turn/again.go", "	a.secrets().Clean(f)\n", "")}},
+			in("internal/engine/turn/again.go", "	a.secrets().Clean(f)\n", "")}},
 		{name: "leave an error frame of upstream's as it is", breaks: []string{"end: the envelope"}, caught: []string{"ws-error-alone"}, edits: []edit{
-			in("internal/wsapi/sink.go", `f.Dress(jsonscan.Get(data, "error"))`, `jsonscan.Get(data, "error")`)}},
+			in("internal/api/wsapi/sink.go", `f.Dress(jsonscan.Get(data, "error"))`, `jsonscan.Get(data, "error")`)}},
 		{name: "call every failure harmless to repeat", breaks: []string{"end: retryable means harmless"}, caught: []string{"row-12-store-absent"}, edits: []edit{
-			in("internal/turn/again.go", `f.Retryable = f.Retryable && facts.ClientMayRepeat() && t.harmless(f.AfterOutput)`, `f.Retryable = facts.ClientMayRepeat()`)}},
+			in("internal/engine/turn/again.go", `f.Retryable = f.Retryable && facts.ClientMayRepeat() && t.harmless(f.AfterOutput)`, `f.Retryable = facts.ClientMayRepeat()`)}},
 		{name: "ask for a retry after a replay", breaks: []string{"end: no retry after a replay"}, caught: []string{"row-10-second-failure"}, edits: []edit{
-			in("internal/turn/again.go", `f.NoRetry = t.made.Replays > 0`, `f.NoRetry = false`)}},
+			in("internal/engine/turn/again.go", `f.NoRetry = t.made.Replays > 0`, `f.NoRetry = false`)}},
 		{name: "name broken streams of Chat as those of Responses", breaks: []string{"end: codes of each surface"}, caught: []string{"row-11-output-cut.chat"}, edits: []edit{
 			in(ending, `	case p.Channel() == config.ProtocolResponses:`, `	case true:`)}},
 	}

@@ -4,22 +4,22 @@ package main
 // ledger and what a restart does.
 func moneys() []mutant {
 	const (
-		bill    = "internal/meter/bill.go"
-		books   = "internal/meter/books.go"
-		recover = "internal/meter/recover.go"
-		charge  = "internal/price/charge.go"
-		hold    = "internal/price/hold.go"
-		usage   = "internal/price/usage.go"
+		bill    = "internal/engine/meter/bill.go"
+		books   = "internal/engine/meter/books.go"
+		recover = "internal/engine/meter/recover.go"
+		charge  = "internal/money/price/charge.go"
+		hold    = "internal/money/price/hold.go"
+		usage   = "internal/money/price/usage.go"
 		sums    = "internal/money/money.go"
-		posts   = "internal/ledger/posting.go"
-		request = "internal/ledger/request.go"
-		credit  = "internal/ledger/credit.go"
-		finish  = "internal/turn/conclude.go"
-		admit   = "internal/turn/admit.go"
-		amount  = "internal/turn/amount.go"
-		rates   = "internal/turn/limit.go"
-		believe = "internal/meter/plausible.go"
-		hosted  = "internal/protocol/hosted.go"
+		posts   = "internal/books/ledger/posting.go"
+		request = "internal/books/ledger/request.go"
+		credit  = "internal/books/ledger/credit.go"
+		finish  = "internal/engine/turn/conclude.go"
+		admit   = "internal/engine/turn/admit.go"
+		amount  = "internal/engine/turn/amount.go"
+		rates   = "internal/engine/turn/limit.go"
+		believe = "internal/engine/meter/plausible.go"
+		hosted  = "internal/wire/protocol/hosted.go"
 	)
 	const charged = `b.Charged, b.Charge, b.Lines = true, quote.Total, lines(quote)`
 	return []mutant{
@@ -53,15 +53,15 @@ func moneys() []mutant {
 		{name: "doubt what a tool found", breaks: []string{"money: implausible usage"}, caught: []string{"money-searches"}, edits: []edit{
 			in(believe, `if b.Elsewhere || seen.Ran {`, `if b.Elsewhere {`)}},
 		{name: "take true for no number", breaks: []string{"money: anomalies are estimated"}, caught: []string{"money-usage-implausible"}, edits: []edit{
-			in("internal/protocol/seen.go", "	if !ok {\n		return -1, true\n	}\n", "	if !ok {\n		return 0, false\n	}\n")}},
+			in("internal/wire/protocol/seen.go", "	if !ok {\n		return -1, true\n	}\n", "	if !ok {\n		return 0, false\n	}\n")}},
 		{name: "read no numbers that are texts", breaks: []string{"money: numbers as texts"}, caught: []string{"money-usage-implausible", "money-usage-implausible.chat", "money-usage-implausible.messages"}, edits: []edit{
-			in("internal/protocol/seen.go", `raw = []byte(strings.TrimSpace(text))`, `raw = []byte(strings.TrimSpace(text) + "?")`)}},
+			in("internal/wire/protocol/seen.go", `raw = []byte(strings.TrimSpace(text))`, `raw = []byte(strings.TrimSpace(text) + "?")`)}},
 		{name: "tell nobody of a usage that cannot be", breaks: []string{"money: anomalies are told"}, caught: []string{"money-usage-implausible"}, edits: []edit{
 			in("internal/app/app.go", `Doubted: a.doubted, `, ``)}},
 		{name: "let a zero take input back", breaks: []string{"money: a zero takes back no input"}, caught: []string{"messages-zero-input"}, edits: []edit{
-			in("internal/protocol/messages/usage.go", `if n == 0 && is != output && c[is].n > 0 {`, `if false {`)}},
+			in("internal/wire/protocol/messages/usage.go", `if n == 0 && is != output && c[is].n > 0 {`, `if false {`)}},
 		{name: "bill every step of a search", breaks: []string{"money: of searches the searches"}, caught: []string{"money-searches"}, edits: []edit{
-			in("internal/protocol/responses/item.go", `return it.typ != webSearchCall || it.action == "" || it.action == "search"`, `return true`)}},
+			in("internal/wire/protocol/responses/item.go", `return it.typ != webSearchCall || it.action == "" || it.action == "search"`, `return true`)}},
 		{name: "count told calls twice", breaks: []string{"money: the provider's count of calls"}, caught: []string{"whole-searches-told"}, edits: []edit{
 			in(hosted, `if name != "" && !c.told[name] {`, `if name != "" {`)}},
 		{name: "forget the provider's count of calls", breaks: []string{"money: the provider's count of calls"}, caught: []string{"money-searches-told"}, edits: []edit{
@@ -77,7 +77,7 @@ func moneys() []mutant {
 		{name: "let a named maximum in by a guess", breaks: []string{"limits: tokens by the request's maximum"}, caught: []string{"money-tokens-per-minute"}, edits: []edit{
 			in(rates, `p.MaxOutput > 0 && !t.req.Protocol.NamesMaximum`, `false`)}},
 		{name: "hide refunds", breaks: []string{"money: a refund is shown"}, caught: []string{"money-refund-shown"}, edits: []edit{
-			in("internal/journal/read.go", `ledger.Refunds(q, charged)`, `ledger.Refunds(q, charged[:0])`)}},
+			in("internal/books/journal/read.go", `ledger.Refunds(q, charged)`, `ledger.Refunds(q, charged[:0])`)}},
 
 		{name: "hold for the input alone", breaks: []string{"money: the hold"}, caught: []string{"money-hold-and-settle"}, edits: []edit{
 			in(hold, `money.Sum(l.Request, input, output)`, `money.Sum(l.Request, input, 0*output)`)}},
@@ -133,15 +133,15 @@ func moneys() []mutant {
 		{name: "charge output without content", breaks: []string{"who pays: output without content"}, caught: []string{"money-empty-output", "money-empty-output.chat", "money-empty-output.messages"}, edits: []edit{
 			in(finish, `case handed == replay.OutputToo && t.live.Content.Load():`, `case handed == replay.OutputToo:`)}},
 		{name: "give a finished item away", breaks: []string{"who pays: output without content"}, caught: []string{"money-finished-item"}, edits: []edit{
-			in("internal/protocol/responses/reader.go", ` || k.reads == done && it.whole()`, ``)}},
+			in("internal/wire/protocol/responses/reader.go", ` || k.reads == done && it.whole()`, ``)}},
 		{name: "give a finished block away", breaks: []string{"who pays: output without content"}, caught: []string{"money-finished-item.messages"}, edits: []edit{
-			in("internal/protocol/messages/block.go", `r.seen.Content || r.item || r.seal.open`, `r.seen.Content || r.seal.open`)}},
+			in("internal/wire/protocol/messages/block.go", `r.seen.Content || r.item || r.seal.open`, `r.seen.Content || r.seal.open`)}},
 		{name: "charge what a crash left without content", breaks: []string{"who pays: output without content", "money: a restart resolves open holds"}, caught: []string{"money-kill-before-content"}, edits: []edit{
 			in(recover, `return w.delivered() && (route.Content || w.Progress.DeliveredBytes > 0)`, `return w.delivered()`)}},
 		{name: "give an image away that a crash cut", breaks: []string{"who pays: output without content", "money: a restart resolves open holds"}, caught: []string{"money-kill-after-image"}, edits: []edit{
 			in(recover, `(route.Content || w.Progress.DeliveredBytes > 0)`, `w.Progress.DeliveredBytes > 0`)}},
 		{name: "read on for a client that pays nothing", breaks: []string{"money: client gone"}, caught: []string{"money-empty-output-left"}, edits: []edit{
-			in("internal/turn/drain.go", `!t.live.Content.Load() || `, ``)}},
+			in("internal/engine/turn/drain.go", `!t.live.Content.Load() || `, ``)}},
 		{name: "give a failure with output away", breaks: []string{"who pays: a failure that holds output"}, caught: []string{"row-17-result"}, edits: []edit{
 			in(finish, "	case a.seen.Result && a.seen.Content:\n", "	case false:\n")}},
 		{name: "give answers away", breaks: []string{"who pays: an answer"}, caught: []string{"money-hold-and-settle"}, edits: []edit{
@@ -157,11 +157,11 @@ func moneys() []mutant {
 		{name: "never learn how long a token is", breaks: []string{"money: bytes per token are learned"}, caught: []string{"money-learned-ratio"}, edits: []edit{
 			in(finish, `if a.failed == nil && bill.Usage.Source == meter.SourceReported {`, `if false {`)}},
 		{name: "read on when the client is gone", breaks: []string{"money: client gone"}, caught: []string{"row-15-leaves-after-output"}, edits: []edit{
-			in("internal/turn/drain.go", `if t.cfg.OnDisconnect != config.DisconnectDrain || t.req.CancelOnGone {`, `if t.cfg.OnDisconnect == config.DisconnectDrain && t.req.CancelOnGone {`)}},
+			in("internal/engine/turn/drain.go", `if t.cfg.OnDisconnect != config.DisconnectDrain || t.req.CancelOnGone {`, `if t.cfg.OnDisconnect == config.DisconnectDrain && t.req.CancelOnGone {`)}},
 		{name: "never read on", breaks: []string{"money: client gone"}, caught: []string{"money-drain"}, edits: []edit{
-			in("internal/turn/drain.go", `if t.cfg.OnDisconnect != config.DisconnectDrain || t.req.CancelOnGone {`, `if config.DisconnectDrain != "" {`)}},
+			in("internal/engine/turn/drain.go", `if t.cfg.OnDisconnect != config.DisconnectDrain || t.req.CancelOnGone {`, `if config.DisconnectDrain != "" {`)}},
 		{name: "read on for nothing", breaks: []string{"money: client gone"}, caught: []string{"money-drain"}, edits: []edit{
-			in("internal/turn/drain.go", `return read-a.drainedFrom <= t.cfg.Limits.Event`, `return false`)}},
+			in("internal/engine/turn/drain.go", `return read-a.drainedFrom <= t.cfg.Limits.Event`, `return false`)}},
 		{name: "show the end before it is durable", breaks: []string{"money: durable before the end is shown"}, caught: []string{"money-store-locked-at-end"}, edits: []edit{
 			in(finish, "	if err := t.finish(closing); err != nil {\n", "	t.show(a, e)\n	if err := t.finish(closing); err != nil {\n"),
 			in(finish, "	t.freeLimits()\n	t.show(a, e)\n", "	t.freeLimits()\n")}},
@@ -182,6 +182,6 @@ func moneys() []mutant {
 		{name: "reverse a hold", breaks: []string{"money: only top-up, settle and adjust are reversed"}, caught: []string{"money-reversal"}, edits: []edit{
 			in(credit, "	default:\n		return stored{}, ErrNotReversible\n", "	default:\n")}},
 		{name: "add the usages of Messages up", breaks: []string{"money: usage classes"}, caught: []string{"messages-cumulative-usage"}, edits: []edit{
-			in("internal/protocol/messages/usage.go", `c[is].n, c[is].known = n, true`, `c[is].n, c[is].known = c[is].n+n, true`)}},
+			in("internal/wire/protocol/messages/usage.go", `c[is].n, c[is].known = n, true`, `c[is].n, c[is].known = c[is].n+n, true`)}},
 	}
 }

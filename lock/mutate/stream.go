@@ -3,14 +3,14 @@ package main
 // streams breaks the rules of how a stream is read and relayed (section 2).
 func streams() []mutant {
 	const (
-		record   = "internal/protocol/record.go"
-		progress = "internal/protocol/progress.go"
-		opening  = "internal/protocol/responses/opening.go"
-		reader   = "internal/protocol/responses/reader.go"
-		stream   = "internal/upstream/stream.go"
-		accept   = "internal/upstream/accept.go"
-		sink     = "internal/httpapi/sink.go"
-		whole    = "internal/turn/whole.go"
+		record   = "internal/wire/protocol/record.go"
+		progress = "internal/wire/protocol/progress.go"
+		opening  = "internal/wire/protocol/responses/opening.go"
+		reader   = "internal/wire/protocol/responses/reader.go"
+		stream   = "internal/engine/upstream/stream.go"
+		accept   = "internal/engine/upstream/accept.go"
+		sink     = "internal/api/httpapi/sink.go"
+		whole    = "internal/engine/turn/whole.go"
 	)
 	return []mutant{
 		{name: "commit on an empty opening", breaks: []string{"stream: openings of what is still empty are held"}, caught: []string{"hold-empty-openings"}, edits: []edit{
@@ -44,7 +44,7 @@ func streams() []mutant {
 		{name: "take a mislabelled silence for a bad answer", breaks: []string{"stream: its first bytes tell it"}, caught: []string{"stream-labelled-json-and-silent"}, edits: []edit{
 			in(accept, `return cause == errFirstEvent || cause == errFirstOutput || cause`, `return cause`)}},
 		{name: "refuse response.processed", breaks: []string{"stream: response.processed is read over"}, caught: []string{"ws-processed"}, edits: []edit{
-			in("internal/wsapi/frame.go", "	case jsonscan.Equal(typ, eventProcessed):\n		return false, nil\n", "")}},
+			in("internal/api/wsapi/frame.go", "	case jsonscan.Equal(typ, eventProcessed):\n		return false, nil\n", "")}},
 		{name: "do not note that an answer is whole", breaks: []string{"stream: a whole answer is on record before it is shown"}, caught: []string{"chat-kill-after-finish"}, edits: []edit{
 			in(whole, `		t.Books.NoteNow(ctx, t.live)`, `		_ = ctx`)}},
 		{name: "take a part for the whole", breaks: []string{"stream: a whole answer is on record before it is shown"}, caught: []string{"chat-kill-before-all-finished", "money-kill-after-output"}, edits: []edit{

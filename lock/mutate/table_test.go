@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"rubicon/internal/engine/replay"
 	"rubicon/internal/health"
-	"rubicon/internal/replay"
 )
 
 const root = "../.."

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"regexp"
 
-	"rubicon/internal/sim"
+	"rubicon/internal/lab/sim"
 )
 
 // check finds what would make a scenario say less than it seems to, or what

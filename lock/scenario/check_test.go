@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"rubicon/internal/journal"
-	"rubicon/internal/ledger"
+	"rubicon/internal/books/journal"
+	"rubicon/internal/books/ledger"
 )
 
 var two = []ledger.Posting{{Account: "customer:c:available", Amount: -1}, {Account: "customer:c:held", Amount: 1}}

@@ -5,7 +5,7 @@ import (
 	"net"
 	"sync"
 
-	"rubicon/internal/memnet"
+	"rubicon/internal/lab/memnet"
 )
 
 // connections are one gateway's, so that killing it can cut them.

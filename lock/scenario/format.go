@@ -13,7 +13,7 @@ import (
 
 	"github.com/goccy/go-yaml"
 
-	"rubicon/internal/sim"
+	"rubicon/internal/lab/sim"
 )
 
 // Scenario is one file of lock/scenarios.

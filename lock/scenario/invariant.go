@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"rubicon/internal/journal"
-	"rubicon/internal/ledger"
+	"rubicon/internal/books/journal"
+	"rubicon/internal/books/ledger"
 )
 
 // broken gives what every scenario must keep and this one did not: the promises

@@ -10,8 +10,8 @@ import (
 	"slices"
 	"strings"
 
-	"rubicon/internal/journal"
-	"rubicon/internal/ledger"
+	"rubicon/internal/books/journal"
+	"rubicon/internal/books/ledger"
 )
 
 // AdminCall is a step of the operator and its answer.

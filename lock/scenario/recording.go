@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"rubicon/internal/ledger"
+	"rubicon/internal/books/ledger"
 	"rubicon/lock/form"
 )
 

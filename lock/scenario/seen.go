@@ -9,11 +9,11 @@ import (
 	"strings"
 	"time"
 
-	"rubicon/internal/admin"
-	"rubicon/internal/journal"
-	"rubicon/internal/ledger"
+	"rubicon/internal/api/admin"
+	"rubicon/internal/books/journal"
+	"rubicon/internal/books/ledger"
+	"rubicon/internal/lab/sim"
 	"rubicon/internal/money"
-	"rubicon/internal/sim"
 )
 
 // seen is all that came of a scenario.

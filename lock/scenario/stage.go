@@ -16,13 +16,13 @@ import (
 	"time"
 
 	"rubicon/internal/app"
+	"rubicon/internal/books/journal"
 	"rubicon/internal/config"
+	"rubicon/internal/engine/turn"
 	"rubicon/internal/health"
-	"rubicon/internal/journal"
-	"rubicon/internal/memnet"
-	"rubicon/internal/route"
-	"rubicon/internal/sim"
-	"rubicon/internal/turn"
+	"rubicon/internal/health/route"
+	"rubicon/internal/lab/memnet"
+	"rubicon/internal/lab/sim"
 )
 
 // stage is the running parts of one scenario, inside its bubble.

@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"rubicon/internal/journal"
-	"rubicon/internal/ledger"
+	"rubicon/internal/books/journal"
+	"rubicon/internal/books/ledger"
 	"rubicon/test/stand"
 )
 

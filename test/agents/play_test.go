@@ -11,9 +11,9 @@ import (
 	"strings"
 	"testing"
 
+	"rubicon/internal/books/journal"
 	"rubicon/internal/config"
-	"rubicon/internal/journal"
-	"rubicon/internal/sim"
+	"rubicon/internal/lab/sim"
 	"rubicon/test/stand"
 )
 

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"rubicon/internal/sim"
+	"rubicon/internal/lab/sim"
 )
 
 // What a request of an agent asks the model for; each has its script.

@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"rubicon/internal/journal"
-	"rubicon/internal/sim"
+	"rubicon/internal/books/journal"
+	"rubicon/internal/lab/sim"
 )
 
 // scene is what the providers do, and what must come of it.

@@ -15,8 +15,8 @@ import (
 	"github.com/openai/openai-go/v3/option"
 	"github.com/openai/openai-go/v3/responses"
 
-	"rubicon/internal/journal"
-	"rubicon/internal/sim"
+	"rubicon/internal/books/journal"
+	"rubicon/internal/lab/sim"
 	"rubicon/test/stand"
 )
 

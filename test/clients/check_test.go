@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"rubicon/internal/journal"
+	"rubicon/internal/books/journal"
 	"rubicon/test/stand"
 )
 

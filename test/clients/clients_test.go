@@ -18,7 +18,7 @@ import (
 
 	"go.uber.org/goleak"
 
-	"rubicon/internal/sim"
+	"rubicon/internal/lab/sim"
 	"rubicon/test/stand"
 )
 

@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"rubicon/internal/journal"
-	"rubicon/internal/sim"
+	"rubicon/internal/books/journal"
+	"rubicon/internal/lab/sim"
 	"rubicon/test/stand"
 )
 

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"rubicon/internal/sim"
+	"rubicon/internal/lab/sim"
 	"rubicon/test/stand"
 )
 

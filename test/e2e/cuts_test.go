@@ -5,12 +5,12 @@ import (
 	"strings"
 	"testing"
 
-	"rubicon/internal/journal"
-	"rubicon/internal/protocol"
-	"rubicon/internal/protocol/chat"
-	"rubicon/internal/protocol/messages"
-	"rubicon/internal/protocol/recorded"
-	"rubicon/internal/protocol/responses"
+	"rubicon/internal/books/journal"
+	"rubicon/internal/wire/protocol"
+	"rubicon/internal/wire/protocol/chat"
+	"rubicon/internal/wire/protocol/messages"
+	"rubicon/internal/wire/protocol/recorded"
+	"rubicon/internal/wire/protocol/responses"
 	"rubicon/test/stand"
 )
 

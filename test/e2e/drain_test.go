@@ -7,7 +7,7 @@ import (
 
 	"github.com/coder/websocket"
 
-	"rubicon/internal/journal"
+	"rubicon/internal/books/journal"
 	"rubicon/test/stand"
 )
 

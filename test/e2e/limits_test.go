@@ -12,7 +12,7 @@ import (
 
 	"github.com/coder/websocket"
 
-	"rubicon/internal/journal"
+	"rubicon/internal/books/journal"
 	"rubicon/internal/money"
 	"rubicon/test/stand"
 )

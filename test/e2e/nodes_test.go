@@ -10,11 +10,11 @@ import (
 	"testing"
 	"time"
 
-	"rubicon/internal/admin"
-	"rubicon/internal/journal"
-	"rubicon/internal/ledger"
+	"rubicon/internal/api/admin"
+	"rubicon/internal/books/journal"
+	"rubicon/internal/books/ledger"
+	"rubicon/internal/lab/sim"
 	"rubicon/internal/money"
-	"rubicon/internal/sim"
 	"rubicon/internal/store/pgtest"
 	"rubicon/test/stand"
 )

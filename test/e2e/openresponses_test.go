@@ -9,7 +9,7 @@ import (
 
 	"github.com/coder/websocket"
 
-	"rubicon/internal/sim"
+	"rubicon/internal/lab/sim"
 	"rubicon/test/stand"
 )
 

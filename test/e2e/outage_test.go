@@ -9,11 +9,11 @@ import (
 	"testing"
 	"time"
 
-	"rubicon/internal/admin"
+	"rubicon/internal/api/admin"
+	"rubicon/internal/books/journal"
 	"rubicon/internal/config"
-	"rubicon/internal/journal"
+	"rubicon/internal/lab/sim"
 	"rubicon/internal/money"
-	"rubicon/internal/sim"
 	"rubicon/internal/store/pgtest"
 	"rubicon/test/stand"
 )

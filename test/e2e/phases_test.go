@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"rubicon/internal/journal"
+	"rubicon/internal/books/journal"
 	"rubicon/internal/store/pgtest"
 	"rubicon/test/stand"
 )

@@ -5,10 +5,10 @@ import (
 	"testing"
 	"time"
 
-	"rubicon/internal/ledger"
+	"rubicon/internal/api/report"
+	"rubicon/internal/books/ledger"
+	"rubicon/internal/books/versions"
 	"rubicon/internal/money"
-	"rubicon/internal/price/versions"
-	"rubicon/internal/report"
 	"rubicon/test/stand"
 )
 

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"rubicon/internal/sim"
+	"rubicon/internal/lab/sim"
 	"rubicon/test/stand"
 )
 

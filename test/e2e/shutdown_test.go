@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"rubicon/internal/journal"
+	"rubicon/internal/books/journal"
 	"rubicon/test/stand"
 )
 

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"testing"
 
-	"rubicon/internal/journal"
+	"rubicon/internal/books/journal"
 	"rubicon/test/stand"
 )
 

@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"strings"
 
-	"rubicon/internal/protocol/recorded"
+	"rubicon/internal/wire/protocol/recorded"
 )
 
 // What transcripts say is read here in the plainest way, by nothing of the

@@ -11,8 +11,8 @@ import (
 	"testing"
 
 	"rubicon/internal/app"
-	"rubicon/internal/journal"
-	"rubicon/internal/protocol/recorded"
+	"rubicon/internal/books/journal"
+	"rubicon/internal/wire/protocol/recorded"
 	"rubicon/test/stand"
 )
 

@@ -7,7 +7,7 @@ import (
 	"net/http"
 	"strings"
 
-	"rubicon/internal/sse"
+	"rubicon/internal/wire/sse"
 )
 
 // Reply is a whole answer as a client got it.

@@ -8,9 +8,9 @@ import (
 	"net/http"
 	"time"
 
-	"rubicon/internal/admin"
-	"rubicon/internal/journal"
-	"rubicon/internal/ledger"
+	"rubicon/internal/api/admin"
+	"rubicon/internal/books/journal"
+	"rubicon/internal/books/ledger"
 )
 
 // Customer is a customer with a key.

@@ -8,11 +8,11 @@ import (
 	"testing/synctest"
 	"time"
 
-	"rubicon/internal/classify"
 	"rubicon/internal/config"
 	"rubicon/internal/health"
 	"rubicon/internal/store"
 	"rubicon/internal/store/storetest"
+	"rubicon/internal/wire/classify"
 )
 
 // node is one life of a gateway's health.

@@ -1,0 +1,293 @@
+package meter
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"rubicon/internal/books/journal"
+	"rubicon/internal/books/ledger"
+	"rubicon/internal/books/state"
+	"rubicon/internal/money"
+	"rubicon/internal/store"
+	"rubicon/internal/store/cluster"
+	"rubicon/internal/store/spool"
+)
+
+// Books writes a request's money and record, together.
+type Books struct {
+	db      *store.DB
+	ledger  *ledger.Ledger
+	journal *journal.Journal
+	state   *state.States
+	now     func() time.Time
+	log     *slog.Logger
+	board   board
+	watch   Watcher
+	node    *cluster.Node // nil: the database is this process's alone
+	queue   *spool.Spool  // of what the database cannot be told; nil: nothing waits
+	told    func(waiting int, since time.Time)
+	away    atomic.Bool // the last word of the database was that it is away
+	probing sync.Mutex
+	wrote   atomic.Int64 // when it last took a write, Unix milliseconds
+	lost    losses
+}
+
+// Watcher is told of every operation that a request waits for: hold, settle,
+// release, record (one without money) or reject; ok, refused or failed.
+type Watcher func(operation, result string, took time.Duration)
+
+// Watch sets who is told, before anything is written.
+func (b *Books) Watch(w Watcher) { b.watch = w }
+
+// watched tells the watcher of an operation that ends.
+func (b *Books) watched(operation string, began time.Time, err *error) {
+	if b.watch == nil {
+		return
+	}
+	result := "ok"
+	var short *ledger.Insufficient
+	switch {
+	case errors.As(*err, &short):
+		result = "refused"
+	case *err != nil:
+		result = "failed"
+	}
+	b.watch(operation, result, b.now().Sub(began))
+}
+
+// operation names what happens to the money of a request.
+func operation(free bool, withMoney string) string {
+	if free {
+		return "record"
+	}
+	return withMoney
+}
+
+// NewBooks joins the packages that own the tables.
+func NewBooks(db *store.DB, l *ledger.Ledger, j *journal.Journal, s *state.States, now func() time.Time) *Books {
+	return &Books{db: db, ledger: l, journal: j, state: s, now: now, log: slog.New(slog.DiscardHandler)}
+}
+
+// Join makes every request that Open begins one of this node's, before anything
+// is written.
+func (b *Books) Join(n *cluster.Node) { b.node = n }
+
+// Opening is a request before its first attempt.
+type Opening struct {
+	Record  journal.Record
+	Held    money.Nano
+	Free    bool // no hold
+	Billing Billing
+	Budget  *ledger.Budget // of the record's key; nil: none
+}
+
+// Billing is what recovery after a crash needs; it stands in the record.
+type Billing struct {
+	InputEstimate int64      `json:"input_estimate"`
+	BytesPerToken float64    `json:"bytes_per_token"`
+	Held          money.Nano `json:"held"`
+	Free          bool       `json:"free,omitempty"`
+}
+
+const (
+	// waitTime bounds how long a request waits for its hold.
+	waitTime = 2500 * time.Millisecond
+	// endTime bounds how long the end of a request waits for the database before
+	// it goes into the queue. That is no sign of an outage yet.
+	endTime = 1500 * time.Millisecond
+)
+
+// Open makes the charge hold and begins the record; both are durable when it
+// returns. It refuses with *ledger.Insufficient or *ledger.OverBudget. When the
+// database is away, it does not wait for long.
+func (b *Books) Open(ctx context.Context, o Opening) (err error) {
+	defer b.watched(operation(o.Free, "hold"), b.now(), &err)
+	ctx, done := context.WithTimeoutCause(ctx, waitTime, errWait)
+	defer done()
+	for try := 0; ; try++ {
+		if b.node != nil {
+			o.Record.Node = b.node.ID()
+		}
+		err = b.open(ctx, o)
+		b.heard(ctx, err)
+		if try > 0 || !errors.Is(err, cluster.ErrBuried) {
+			break
+		}
+		if err := b.node.Rejoin(ctx, o.Record.Node); err != nil {
+			return err
+		}
+	}
+	if errors.Is(err, store.ErrUncertain) {
+		// The hold may stand, and nobody will run what it is for.
+		r := o.Record
+		r.Outcome = journal.OutcomeRejected
+		b.keep(entry{Void: true, Closing: Closing{Record: r, Free: o.Free, Reason: voidReason}})
+	}
+	return err
+}
+
+func (b *Books) open(ctx context.Context, o Opening) error {
+	o.Billing.Held, o.Billing.Free = o.Held, o.Free
+	raw, err := json.Marshal(o.Billing)
+	if err != nil {
+		return err
+	}
+	o.Record.Outcome, o.Record.Billing = journal.OutcomeRunning, raw
+	// Encoded here and not on the writer, which all requests share.
+	record, err := b.journal.Prepare(o.Record)
+	if err != nil {
+		return err
+	}
+	fenced := b.node != nil && b.db.Shared()
+	announce := []func(*store.Tx){ledger.Expect(o.Record.Customer, "")}
+	if fenced {
+		announce = append(announce, cluster.Expect(o.Record.Node))
+	}
+	return b.db.Write(ctx, func(tx *store.Tx) error {
+		if fenced {
+			if err := cluster.Check(tx, o.Record.Node); err != nil {
+				return err
+			}
+		}
+		if !o.Free {
+			if err := b.ledger.Hold(tx, ledger.HoldArgs{Request: o.Record.RequestID, Customer: o.Record.Customer,
+				Model: o.Record.PublicModel, Amount: o.Held, Key: o.Record.Key, Budget: o.Budget}); err != nil {
+				return err
+			}
+		}
+		return record.Begin(tx)
+	}, announce...)
+}
+
+// Available is what a customer can spend at this moment.
+func (b *Books) Available(ctx context.Context, customer string) (money.Nano, error) {
+	balance, err := b.ledger.Balance(ctx, customer)
+	return balance.Available, err
+}
+
+// Reject records a request that was refused before its first attempt, or puts
+// that into the queue. There it has no room that a settlement may need: with
+// ErrNotDurable it is counted and lost.
+func (b *Books) Reject(ctx context.Context, r journal.Record) (err error) {
+	defer b.watched("reject", b.now(), &err)
+	r.Outcome = journal.OutcomeRejected
+	c := Closing{Record: r, Free: true}
+	if b.Away() && b.queue != nil { // a client that waited for the database once does not wait again
+		return b.later(entry{Closing: c}, nil)
+	}
+	return b.end(ctx, c)
+}
+
+// Closing is a request at its end.
+type Closing struct {
+	Record journal.Record
+	Bill   Bill
+	Free   bool
+	State  []state.Entry // ids that the answer carried
+	Reason string        // of a release
+}
+
+// Close settles or releases the hold, books the costs, writes the final record
+// and remembers the answer's ids, in one transaction. When it returns, that is
+// durable, or stands durably in the queue of what the database must be told;
+// ErrNotDurable says that it is neither, and the client must not be shown a good
+// end.
+func (b *Books) Close(ctx context.Context, c Closing) (err error) {
+	ends := "release"
+	if c.Bill.Charged {
+		ends = "settle"
+	}
+	defer b.watched(operation(c.Free, ends), b.now(), &err)
+	return b.end(ctx, c)
+}
+
+// end closes a request or queues that.
+func (b *Books) end(ctx context.Context, c Closing) error {
+	ctx, done := context.WithTimeoutCause(ctx, endTime, errWait)
+	defer done()
+	began := b.now()
+	err := b.close(ctx, c)
+	if err == nil || b.now().Sub(began) < endTime {
+		b.heard(ctx, err)
+	}
+	if errors.Is(err, ledger.ErrResolved) {
+		err = b.late(ctx, c, err)
+	}
+	if err == nil || refused(err) || b.queue == nil {
+		return err
+	}
+	return b.later(entry{Closing: c}, err)
+}
+
+// close is the transaction.
+func (b *Books) close(ctx context.Context, c Closing) error {
+	record, err := b.journal.Prepare(c.Record)
+	if err != nil {
+		return err
+	}
+	meta, err := json.Marshal(chargeOf(c.Record, c.Bill.Usage))
+	if err != nil {
+		return err
+	}
+	var announce []func(*store.Tx)
+	if !c.Free {
+		announce = append(announce, ledger.Expect(c.Record.Customer, c.Record.RequestID))
+	}
+	now := b.now()
+	return b.db.Write(ctx, func(tx *store.Tx) error {
+		if err := b.resolve(tx, c, meta); err != nil {
+			return err
+		}
+		for _, cost := range c.Bill.Costs {
+			if err := b.ledger.Cost(tx, cost); err != nil {
+				return err
+			}
+		}
+		if len(c.State) > 0 {
+			if err := b.state.Remember(tx, c.Record.Customer, c.State, now); err != nil {
+				return err
+			}
+		}
+		return record.Finish(tx)
+	}, announce...)
+}
+
+// resolve settles or releases the hold. It comes first: where the ledger
+// refuses, nothing has been written.
+func (b *Books) resolve(tx *store.Tx, c Closing, meta json.RawMessage) error {
+	switch {
+	case c.Free:
+		return nil
+	case c.Bill.Charged:
+		return b.ledger.Settle(tx, ledger.SettleArgs{Request: c.Record.RequestID, Customer: c.Record.Customer,
+			Model: c.Record.PublicModel, Charge: c.Bill.Charge, Meta: meta, Key: c.Record.Key})
+	}
+	return b.ledger.Release(tx, c.Record.RequestID, c.Reason)
+}
+
+// Charge is what a charge was for, as the meta of its transaction says for
+// good: records are deleted some day, the ledger never is.
+type Charge struct {
+	PriceVersion string           `json:"price_version"`
+	Channel      string           `json:"channel,omitempty"` // that answered
+	Source       string           `json:"usage"`
+	Input        int64            `json:"input,omitempty"`
+	CachedInput  int64            `json:"cached_input,omitempty"`
+	CacheWrite   int64            `json:"cache_write,omitempty"`
+	Output       int64            `json:"output,omitempty"`
+	Tools        map[string]int64 `json:"tools,omitempty"`
+}
+
+func chargeOf(r journal.Record, u journal.Usage) Charge {
+	c := Charge{PriceVersion: r.PriceVersion, Source: u.Source, Input: u.Input, CachedInput: u.CachedInput, CacheWrite: u.CacheWrite,
+		Output: u.Output, Tools: u.Tools}
+	if n := len(r.Attempts); n > 0 {
+		c.Channel = r.Attempts[n-1].Channel
+	}
+	return c
+}

@@ -1,0 +1,195 @@
+package meter
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"rubicon/internal/books/journal"
+	"rubicon/internal/money/price"
+	"rubicon/internal/store"
+	"rubicon/internal/wire/protocol"
+)
+
+// progressEvery is how often what was delivered is noted, for all streams in
+// one transaction.
+const progressEvery = time.Second
+
+// Live is one running request's progress. The turn adds; the board reads.
+type Live struct {
+	id      string
+	Events  atomic.Int64 // output events handed over
+	Bytes   atomic.Int64 // UTF-8 bytes of text in them
+	Content atomic.Bool  // there was content in them: the customer pays
+	route   atomic.Pointer[LiveRoute]
+
+	noted reading // only the board's Run touches it
+}
+
+// LiveRoute is the attempt that runs, and those that were lost before it: what
+// they cost is the operator's also when the gateway dies during this one.
+type LiveRoute struct {
+	Attempt       int               `json:"attempt"`
+	Channel       string            `json:"channel"`
+	Credential    string            `json:"credential"`
+	UpstreamModel string            `json:"upstream_model"`
+	BytesPerToken float64           `json:"bytes_per_token,omitempty"` // as learned when it was dispatched
+	Lost          []journal.Attempt `json:"lost,omitempty"`
+	Whole         *LiveWhole        `json:"whole,omitempty"`
+	Content       bool              `json:"content,omitempty"` // of what was handed over; the board fills it in
+}
+
+// LiveWhole is what an answer has told that its client has in whole, although
+// its stream is not over: every word and the reason why it ended.
+type LiveWhole struct {
+	ResponseID string      `json:"response_id,omitempty"`
+	Usage      price.Usage `json:"usage"` // tools and tier included
+	Reported   bool        `json:"reported,omitempty"`
+	Opening    bool        `json:"opening,omitempty"`
+}
+
+// seen is what was read of the answer, as billing wants it.
+func (w *LiveWhole) seen() protocol.Seen {
+	return protocol.Seen{ResponseID: w.ResponseID, Usage: w.Usage, Reported: w.Reported, Opening: w.Opening, Hosted: w.Usage.Tools, Tier: w.Usage.Tier}
+}
+
+// Route notes the attempt that was dispatched.
+func (l *Live) Route(r LiveRoute) { l.route.Store(&r) }
+
+// Whole notes that the client has, or is about to have, the attempt's answer in
+// whole; nil: there is more to it after all. Only the turn calls it.
+func (l *Live) Whole(w *LiveWhole) {
+	r := *l.route.Load()
+	r.Whole = w
+	l.route.Store(&r)
+}
+
+// now is how far the request has come. The route is read last: whoever changes
+// both changes it first.
+func (l *Live) now() reading {
+	events, bytes, content := l.Events.Load(), l.Bytes.Load(), l.Content.Load()
+	return reading{events, bytes, content, l.route.Load()}
+}
+
+// board is the running requests.
+type board struct {
+	mu   sync.Mutex
+	live map[*Live]struct{}
+}
+
+// Track puts a request on the board; the returned function takes it off.
+func (b *Books) Track(id string) (*Live, func()) {
+	l := &Live{id: id}
+	b.board.mu.Lock()
+	defer b.board.mu.Unlock()
+	if b.board.live == nil {
+		b.board.live = map[*Live]struct{}{}
+	}
+	b.board.live[l] = struct{}{}
+	return l, func() {
+		b.board.mu.Lock()
+		defer b.board.mu.Unlock()
+		delete(b.board.live, l)
+	}
+}
+
+// Running is how many requests run.
+func (b *Books) Running() int {
+	b.board.mu.Lock()
+	defer b.board.mu.Unlock()
+	return len(b.board.live)
+}
+
+// Run notes progress once a second until ctx ends, and tells a database that is
+// back what waited for it.
+func (b *Books) Run(ctx context.Context) error {
+	t := time.NewTicker(progressEvery)
+	defer t.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-t.C:
+			b.note(ctx)
+			b.catchUp(ctx)
+		}
+	}
+}
+
+// note writes what has changed. A failure is not fatal: the next tick tries
+// again, and the end of the request does not depend on it.
+func (b *Books) note(ctx context.Context) {
+	changed := b.changed()
+	if len(changed) == 0 {
+		return
+	}
+	err := b.db.Write(ctx, func(tx *store.Tx) error {
+		for _, c := range changed {
+			if err := b.journal.Progress(tx, c.live.id, c.events, c.bytes, c.note()); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	b.heard(ctx, err)
+	if err != nil {
+		return
+	}
+	for _, c := range changed {
+		c.live.noted = c.reading
+	}
+}
+
+// NoteNow writes one request's progress without waiting for the next tick. A
+// failure is not fatal: the next tick tries again.
+func (b *Books) NoteNow(ctx context.Context, l *Live) {
+	now := l.now()
+	b.heard(ctx, b.db.Write(ctx, func(tx *store.Tx) error {
+		return b.journal.Progress(tx, l.id, now.events, now.bytes, now.note())
+	}))
+}
+
+// reading is a request's progress at one moment.
+type reading struct {
+	events, bytes int64
+	content       bool
+	route         *LiveRoute
+}
+
+type progress struct {
+	live *Live
+	reading
+}
+
+// note is what recovery needs of the route, as the journal keeps it.
+func (r reading) note() string {
+	if r.route == nil {
+		return ""
+	}
+	route := *r.route
+	route.Content = r.content
+	raw, err := json.Marshal(route)
+	if err != nil {
+		return "" // strings and a number always encode
+	}
+	return string(raw)
+}
+
+func (b *Books) changed() []progress {
+	b.board.mu.Lock()
+	defer b.board.mu.Unlock()
+	var out []progress
+	for l := range b.board.live {
+		now := l.now()
+		if now != l.noted {
+			out = append(out, progress{l, now})
+		}
+	}
+	// In one order, as settlements take them: or the two could wait for each other.
+	slices.SortFunc(out, func(a, b progress) int { return strings.Compare(a.live.id, b.live.id) })
+	return out
+}

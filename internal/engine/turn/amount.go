@@ -1,0 +1,81 @@
+package turn
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"rubicon/internal/engine/meter"
+	"rubicon/internal/money"
+	"rubicon/internal/money/price"
+	"rubicon/internal/wire/fault"
+	"rubicon/internal/wire/protocol"
+)
+
+// amount is the charge hold, and how many tokens the key's rate lets it in for.
+func (t *turn) amount() (held money.Nano, tokens expected, f *fault.Error) {
+	p := &t.req.Parsed
+	t.bounds = t.believed()
+	t.estimate += price.EstimateInput(p.BilledBytes, p.Attachments)
+	t.bill = meter.Billing{InputEstimate: t.estimate, BytesPerToken: 4}
+	t.rec.PriceVersion = t.model.Price.Version()
+	if t.req.Free {
+		return 0, expected{}, nil
+	}
+	bound := p.MaxOutput
+	if bound == 0 && !t.req.Protocol.NoOutput {
+		bound = t.model.HoldOutputTokens
+	}
+	held, err := t.model.Price.Hold(price.HoldInput{InputTokens: t.estimate, Choices: p.Choices, OutputBound: bound, Tier: p.Tier})
+	switch {
+	case errors.Is(err, price.ErrUnknownTier):
+		return 0, expected{}, fault.Newf(fault.UnsupportedParameter, "The service tier %q has no price for this model.", fault.Clip(p.Tier)).WithParam("service_tier")
+	case errors.Is(err, price.ErrOverflow):
+		return 0, expected{}, t.unpayable()
+	case err != nil:
+		return 0, expected{}, fault.New(fault.InternalError, "").WithCause(err)
+	}
+	return held, t.expects(bound), nil
+}
+
+// believed bounds the usage that is believed of this request. What is on record
+// of a stored parent stands in the estimate by now, and nothing else.
+func (t *turn) believed() meter.Bounds {
+	p := &t.req.Parsed
+	b := meter.Bounds{Body: int64(len(t.req.Body)), Attachments: int64(p.Attachments), Parent: t.estimate}
+	if p.MaxOutput > 0 {
+		b.Maximum = mostOutput(p.Choices, p.MaxOutput)
+	}
+	b.Elsewhere = len(p.Hosted) > 0 || p.PrevResponse != "" && t.estimate == 0
+	for _, r := range p.Refs {
+		if r.Kind != protocol.KindSealed && r.Kind != protocol.KindResponse {
+			b.Elsewhere = true
+		}
+	}
+	return b
+}
+
+// mostOutput is choices times bound, or more than any limit.
+func mostOutput(choices, bound int64) int64 {
+	choices = max(choices, 1)
+	if bound > math.MaxInt32/choices {
+		return math.MaxInt32
+	}
+	return choices * bound
+}
+
+// unpayable refuses a request whose cost does not even fit into an amount: the
+// largest one stands for it.
+func (t *turn) unpayable() *fault.Error {
+	available, err := t.Books.Available(t.ctx, t.req.Principal.Customer.ID)
+	if err != nil {
+		return fault.New(fault.StoreUnavailable, "").WithCause(err)
+	}
+	return t.poor(available.String(), money.Nano(math.MaxInt64).String())
+}
+
+func (t *turn) poor(balance, estimated string) *fault.Error {
+	f := fault.Newf(fault.InsufficientBalance, "The balance of %s USD does not cover the estimated cost of %s USD. Add credit, or lower the request's maximum of output tokens.", balance, estimated)
+	f.Extra = []fault.Field{{Name: "balance", Value: fmt.Sprintf("%q", balance)}, {Name: "estimated_cost", Value: fmt.Sprintf("%q", estimated)}}
+	return f
+}

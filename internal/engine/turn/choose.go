@@ -1,0 +1,198 @@
+package turn
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"rubicon/internal/books/journal"
+	"rubicon/internal/config"
+	"rubicon/internal/engine/upstream"
+	"rubicon/internal/health"
+	"rubicon/internal/health/route"
+	"rubicon/internal/wire/classify"
+	"rubicon/internal/wire/fault"
+)
+
+// candidate is a chosen route with its permit.
+type candidate struct {
+	route  route.Route
+	permit *health.Permit
+}
+
+// chooseFirst chooses the first route; when there is none no customer waits
+// for a channel that cannot come.
+func (t *turn) chooseFirst() *fault.Error {
+	t.sign()
+	ok, err := t.choose(nil, false)
+	switch {
+	case err != nil:
+		return fault.New(fault.InternalError, "").WithCause(err)
+	case ok:
+		return nil
+	case t.ctx.Err() != nil || t.parent.Err() != nil:
+		return t.interrupted(nil) // while it waited
+	}
+	if t.req.Continued && t.origin != "" {
+		return fault.New(fault.PreviousResponseNotFound, "Previous response not found: the upstream account that holds its state is not available. Send the full input without previous_response_id.").WithParam("previous_response_id")
+	}
+	return t.unavailable()
+}
+
+// interrupted is told to a request that ended before its first attempt: by its
+// transport, by its own time, or because its client left and reads no more.
+func (t *turn) interrupted(cause error) *fault.Error {
+	if stop, ok := stopped(t.parent); ok {
+		return fault.New(stop.Code, "").WithCause(cause)
+	}
+	if errors.Is(context.Cause(t.ctx), upstream.ErrTotal) {
+		return fault.New(fault.RequestTimeout, "").WithCause(cause)
+	}
+	return fault.New(fault.InternalError, "The client left.").WithCause(cause)
+}
+
+// unavailable says when one of the routes may answer again.
+func (t *turn) unavailable() *fault.Error {
+	f := fault.New(fault.AllChannelsFailed, "")
+	f.RetryAfter = t.untilReturn()
+	return f
+}
+
+// nobodyKnows is the delay to tell where no route comes back by itself: an
+// operator has to act first.
+const nobodyKnows = time.Minute
+
+// untilReturn is how long until one of the routes that may serve this request
+// comes back.
+func (t *turn) untilReturn() time.Duration {
+	at, ok := t.Health.EarliestReturn(t.routes())
+	if !ok {
+		return nobodyKnows
+	}
+	return max(time.Until(at), time.Second)
+}
+
+// routes lists the routes that may serve this request, as they were if all
+// were well. Where that leaves none, its state's home is gone for good.
+func (t *turn) routes() (out []health.Route) {
+	for i := range t.model.Channels {
+		c := &t.model.Channels[i]
+		if c.Channel.Protocol != t.req.Protocol.Channel() || t.weight(c) <= 0 {
+			continue
+		}
+		for _, cred := range t.Health.View(c.Channel, c.UpstreamModel).Credentials {
+			if t.origin == "" || c.Channel.OriginOf(cred.Name) == t.origin {
+				out = append(out, health.Route{Channel: c.Channel.Name, Credential: cred.Name, UpstreamModel: c.UpstreamModel})
+			}
+		}
+	}
+	return out
+}
+
+// weight is a candidate's weight as configured or as an operator set it.
+func (t *turn) weight(c *config.Candidate) int {
+	if w, set := t.Health.Weight(t.model.Name, c.Channel.Name); set {
+		return w
+	}
+	return c.Weight
+}
+
+// choose picks the next route and takes its permit; false when none is left.
+// Where every route cools it waits for the first one, within the request's
+// patience. The decision goes on record either way. A fault of the gateway
+// itself comes back as an error.
+func (t *turn) choose(last *route.Route, hostFirst bool) (ok bool, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			ok, err = false, fmt.Errorf("choosing a route: %v", p)
+		}
+	}()
+	q := route.Query{Protocol: t.req.Protocol.Channel(), Origin: t.origin, Tried: t.tried, Last: last, HostFirst: hostFirst,
+		Failed: t.failedRecently(), Affinity: t.affinity(), Random: t.Random,
+		Weight: func(channel string) (int, bool) { return t.Health.Weight(t.model.Name, channel) }}
+	for before := t.waited; ; {
+		views := t.views()
+		chosen, found, d := t.Choose(t.model, views, q)
+		allow := t.Health.Allow
+		if !found {
+			back, cools := route.FirstBack(t.model, views, q)
+			wait, may := back.Wait(time.Now(), t.cfg.Cooldown.Wait-t.waited)
+			d.WaitedMS = (t.waited - before).Milliseconds()
+			switch {
+			case !cools, !may, !t.wait(wait):
+				t.decided(d)
+				return false, nil
+			case wait > 0:
+				q.Denied = nil // who probed a moment ago may be done
+				continue
+			}
+			chosen, d, allow = back.Route, back.Decision(d), t.Health.AllowCooling
+		}
+		permit, allowed := allow(chosen.Key(), t.req.Principal.Customer.ID)
+		if !allowed {
+			q.Denied = append(q.Denied, chosen.Key())
+			continue
+		}
+		d.WaitedMS = (t.waited - before).Milliseconds()
+		t.decided(d)
+		t.next = &candidate{route: chosen, permit: permit}
+		return true, nil
+	}
+}
+
+// views is the health of the model's channels at this moment.
+func (t *turn) views() []health.View {
+	views := make([]health.View, len(t.model.Channels))
+	for i := range t.model.Channels {
+		c := &t.model.Channels[i]
+		views[i] = t.Health.View(c.Channel, c.UpstreamModel)
+	}
+	return views
+}
+
+// wait lets a request wait for a route, on record as time in the queue; false if
+// its client leaves meanwhile, or its time is up.
+func (t *turn) wait(long time.Duration) bool {
+	if long <= 0 {
+		return t.ctx.Err() == nil
+	}
+	timer, start := time.NewTimer(long), time.Now()
+	defer timer.Stop()
+	select {
+	case <-t.ctx.Done():
+	case <-t.parent.Done():
+	case <-timer.C:
+	}
+	took := time.Since(start)
+	t.waited += took
+	t.rec.Times.Queue += took.Milliseconds()
+	return t.ctx.Err() == nil && t.parent.Err() == nil
+}
+
+func (t *turn) decided(d journal.Decision) {
+	d.N = len(t.rec.Decisions) + 1
+	t.rec.Decisions = append(t.rec.Decisions, d)
+}
+
+// affinity keeps one conversation's requests together; another customer's with
+// the same key go their own way.
+func (t *turn) affinity() string {
+	own := t.req.Parsed.Affinity
+	if own == "" {
+		own = t.req.Session
+	}
+	if own == "" {
+		return ""
+	}
+	return t.req.Principal.Customer.ID + "\x00" + own
+}
+
+// hostFirst: another host goes before priority (docs/contract.md#s3-next-route).
+func hostFirst(f classify.Failure) bool {
+	switch f {
+	case classify.FailedEvent, classify.ReadError, classify.Upstream5xx, classify.BadAnswer, classify.Connect:
+		return true
+	}
+	return false
+}

@@ -1,0 +1,310 @@
+package turn
+
+import (
+	"errors"
+	"slices"
+
+	"rubicon/internal/books/journal"
+	"rubicon/internal/books/state"
+	"rubicon/internal/config"
+	"rubicon/internal/engine/meter"
+	"rubicon/internal/engine/replay"
+	"rubicon/internal/health"
+	"rubicon/internal/wire/classify"
+	"rubicon/internal/wire/fault"
+	"rubicon/internal/wire/protocol"
+)
+
+// conclude ends the request after its last attempt: money and record first,
+// durable, then the end for the client.
+func (t *turn) conclude(a *attempt) Result {
+	if a.failed == nil {
+		a.verdict = replay.Verdict{Action: replay.Deliver, Reason: replay.Answered}
+		a.report(health.Result{OK: true, Customer: t.req.Principal.Customer.ID})
+	}
+	e, closing := t.account(a)
+	if err := t.finish(closing); err != nil {
+		e = t.undurable(a, e, closing, err)
+	}
+	t.freeLimits()
+	t.show(a, e)
+	t.observe()
+	return Result{Outcome: t.rec.Outcome, Seen: a.seen, Sent: true}
+}
+
+// undurable deals with an end that could be neither written nor queued: a good
+// one is not shown then, for nothing would tell of it after a crash. The request
+// fails with what it has delivered, and that is written when it can be.
+func (t *turn) undurable(a *attempt, e Ending, closing meter.Closing, cause error) Ending {
+	if a.failed == nil {
+		a.failed = gatewayFault(cause)
+		a.failed.Executed = true
+		a.verdict = replay.Verdict{Action: replay.Deliver, Reason: replay.GatewayFault}
+		if handed, _ := t.gate.state(); handed == replay.Nothing { // what would have gone out now
+			t.live.Events.Store(0)
+			t.live.Bytes.Store(0)
+			t.live.Content.Store(false)
+		}
+		e, closing = t.account(a)
+	}
+	if errors.Is(cause, meter.ErrNotDurable) {
+		t.Books.Keep(closing)
+	}
+	return e
+}
+
+// account works out how the request ends: its record and bill, and how a failure
+// is shown.
+func (t *turn) account(a *attempt) (e Ending, closing meter.Closing) {
+	handed := t.handedInTheEnd(a)
+	t.rec.AfterOutput = handed == replay.OutputToo || a.failed == nil && a.seen.OutputEvents > 0
+	t.rec.UpstreamModel = a.route.Candidate.UpstreamModel
+	t.rec.ResponseID = a.seen.ResponseID
+	t.rec.Outcome = t.outcome(a, handed)
+	if a.failed != nil {
+		t.rec.ResponseID = a.secrets().Take(t.rec.ResponseID)
+		e = t.ending(a, handed)
+		t.rec.Error = t.told(e)
+		t.nameMade(e)
+		t.noteFailures()
+	}
+	return e, t.bills(a, handed)
+}
+
+// handedInTheEnd is what the client has once the end was shown: with atomic
+// delivery that may be output which is still held. Money and record are written
+// before the end is shown, and must tell what it will have been.
+func (t *turn) handedInTheEnd(a *attempt) replay.Handed {
+	handed, outputHeld := t.gate.state()
+	switch {
+	case handed != replay.Nothing || !outputHeld:
+		return handed
+	case a.failed != nil && (t.left(a) || t.form(a, handed) == FormStatus):
+		return replay.Nothing // it is dropped
+	}
+	t.delivered(a)
+	return replay.OutputToo
+}
+
+// nameMade records the id that our ending of a stream gives an answer which
+// upstream never named, so that the turn is found by what its client saw.
+func (t *turn) nameMade(e Ending) {
+	ours := e.Form == FormOurs || e.Unended
+	if t.rec.ResponseID == "" && ours && !t.req.WebSocket && t.req.Protocol.MadeID != nil {
+		t.rec.ResponseID = t.req.Protocol.MadeID(t.req.ID)
+	}
+}
+
+// left tells whether the client left before the end.
+func (t *turn) left(a *attempt) bool {
+	return a.failed.Failure == classify.ClientGone || t.clientGone()
+}
+
+// told is the record's word for what the client was told; one that left was
+// told nothing.
+func (t *turn) told(e Ending) *journal.Error {
+	if t.rec.Outcome == journal.OutcomeCancelled {
+		return nil
+	}
+	return &journal.Error{Code: firstOf(e.Fault.Code, e.Fault.Type), Type: t.typeOf(e.Fault)}
+}
+
+// typeOf is a failure's type as this surface says it.
+func (t *turn) typeOf(f *fault.Error) string {
+	if t.req.Protocol.Channel() == config.ProtocolMessages {
+		return f.MessagesType()
+	}
+	return f.Type
+}
+
+func firstOf(a, b string) string {
+	if a != "" {
+		return a
+	}
+	return b
+}
+
+// outcome is the record's word for how the request ended.
+func (t *turn) outcome(a *attempt, handed replay.Handed) journal.Outcome {
+	switch {
+	case a.failed == nil && a.seen.Incomplete:
+		return journal.OutcomeIncomplete
+	case a.failed == nil:
+		return journal.OutcomeCompleted
+	case t.left(a):
+		return journal.OutcomeCancelled
+	case handed == replay.OutputToo:
+		return journal.OutcomePartial
+	}
+	return journal.OutcomeFailed
+}
+
+// paid is the row of the table of who pays (docs/contract.md#s7-who-pays). Output is what commits;
+// what is paid for is content: of events that carry none the client has nothing.
+func (t *turn) paid(a *attempt, handed replay.Handed) meter.Ending {
+	switch {
+	case a.failed == nil:
+		return meter.Answered
+	case handed == replay.OutputToo && t.live.Content.Load():
+		return meter.OutputThenCut
+	case a.seen.Result && a.seen.Content:
+		return meter.FailureWithResult
+	}
+	return meter.NothingDelivered
+}
+
+// ending is how the failure is shown.
+func (t *turn) ending(a *attempt, handed replay.Handed) Ending {
+	e := Ending{Form: t.form(a, handed), Fault: t.shownFault(a, handed),
+		Protocol: t.req.Protocol, Reader: a.reader, ErrorSent: a.errorSent}
+	if e.Form != FormEvent {
+		return e
+	}
+	e.Events, e.Answer = a.failures, a.answer
+	if e.Answer != nil {
+		e.Answer = cleanAnswer(a.secrets(), e.Answer, failurePlace(t.req.Protocol))
+		return e
+	}
+	last := ""
+	if n := len(e.Events); n > 0 {
+		last = e.Events[n-1].Type
+	}
+	e.Unended = t.req.Protocol.HoldsShown && last != "response.failed"
+	return e
+}
+
+// form is the way in which the attempt's failure is shown.
+func (t *turn) form(a *attempt, handed replay.Handed) Form {
+	if a.instead != nil {
+		return FormStatus
+	}
+	if !t.req.Parsed.Stream && a.failed.ByEvent && a.seen.Result {
+		return FormEvent // what there is of an answer is the customer's, and he pays for it
+	}
+	return formOf(t.req.Protocol, t.req.Parsed.Stream, a.failed.ByEvent, handed, a.seen.Events)
+}
+
+// bills works out who pays what, with the record that says so.
+func (t *turn) bills(a *attempt, handed replay.Handed) meter.Closing {
+	c := meter.Case{Request: t.req.ID, Customer: t.req.Principal.Customer.ID, Model: t.model.Name, Price: t.model.Price, Held: t.bill.Held,
+		InputEstimate: t.estimate, Bounds: t.bounds, BytesPerToken: t.bill.BytesPerToken, Free: t.req.Free,
+		Ended: t.paid(a, handed)}
+	for _, x := range t.attempts {
+		c.Attempts = append(c.Attempts, meter.Attempt{N: x.n, Channel: x.route.Candidate.Channel.Name, Cost: x.route.Candidate.Cost,
+			Executed: x.failed == nil || x.failed.Executed, Seen: x.seen, Reason: string(x.lostReason())})
+	}
+	bill, err := meter.Settle(c)
+	if err != nil {
+		t.Log.Error("working out a bill", "request_id", t.req.ID, "error", err)
+		bill = meter.Bill{Usage: t.rec.Usage}
+	}
+	t.learn(a, bill)
+	t.doubt(bill)
+	return t.closing(bill, a, handed)
+}
+
+// learn takes in how an answer was used that reported it believably.
+func (t *turn) learn(a *attempt, bill meter.Bill) {
+	if a.failed == nil && bill.Usage.Source == meter.SourceReported {
+		t.Learner.Learn(a.route.Candidate.UpstreamModel, a.seen.TextBytes, bill.Usage.Output)
+		if !t.req.Protocol.NoOutput {
+			t.Learner.LearnOutput(t.model.Name, bill.Usage.Output, t.req.Parsed.Choices)
+		}
+	}
+}
+
+// doubt puts on record, and tells operators, what was reported and cannot be.
+func (t *turn) doubt(bill meter.Bill) {
+	for _, n := range bill.Anomalies {
+		if slices.Contains(t.rec.Notes, n.String()) {
+			continue // the bill is made anew when an end could not be written
+		}
+		t.rec.Notes = append(t.rec.Notes, n.String())
+		if t.Doubted != nil {
+			t.Doubted(n.Channel, t.attempts[n.Attempt-1].route.Candidate.UpstreamModel, t.req.ID+", "+n.String())
+		}
+	}
+}
+
+// lostReason is why the operator bears an attempt's cost.
+func (a *attempt) lostReason() string {
+	return string(a.verdict.Reason)
+}
+
+const spilledNote = "atomic delivery went over limits.atomic_bytes; delivered as a stream from there"
+
+// closing is the bill and the finished record.
+func (t *turn) closing(bill meter.Bill, a *attempt, handed replay.Handed) meter.Closing {
+	t.rec.Usage, t.rec.Charge, t.rec.Lines = bill.Usage, bill.Charge, bill.Lines
+	t.rec.Delivered = t.handedOver(a)
+	t.rec.Attempts = make([]journal.Attempt, 0, len(t.attempts))
+	for _, x := range t.attempts {
+		entry := x.entry()
+		entry.Cost = bill.CostOf(x.n)
+		t.rec.Attempts = append(t.rec.Attempts, entry)
+	}
+	if t.gate.spilled && !slices.Contains(t.rec.Notes, spilledNote) {
+		t.rec.Notes = append(t.rec.Notes, spilledNote)
+	}
+	t.stamp()
+	closing := meter.Closing{Record: t.rec, Bill: bill, Free: t.req.Free, Reason: string(a.verdict.Reason)}
+	if a.failed == nil || handed != replay.Nothing || a.seen.Result {
+		closing.State = t.remembered(a)
+	}
+	return closing
+}
+
+// finish makes the outcome durable.
+func (t *turn) finish(closing meter.Closing) error {
+	ctx, done := t.detached()
+	defer done()
+	t.closed = true
+	err := t.Books.Close(ctx, closing)
+	if err != nil {
+		t.Log.Error("settling a request; unless that succeeds later, its hold stays open until the next start resolves it", "request_id", t.req.ID, "error", err)
+	}
+	return err
+}
+
+// handedOver is how much output the client has once the end was shown. A whole
+// answer is output too; while the request runs none of it counts as delivered,
+// since it goes out only afterwards.
+func (t *turn) handedOver(a *attempt) journal.Delivered {
+	if a.answer != nil && (a.failed == nil || a.seen.Result) {
+		return journal.Delivered{Events: a.seen.OutputEvents, Bytes: a.seen.TextBytes}
+	}
+	return journal.Delivered{Events: t.live.Events.Load(), Bytes: t.live.Bytes.Load()}
+}
+
+// remembered are the ids that the answer carried, with their home.
+func (t *turn) remembered(a *attempt) []state.Entry {
+	out := make([]state.Entry, 0, len(a.seen.State))
+	for _, s := range a.seen.State {
+		if s.Kind == protocol.KindResponse && t.req.Parsed.Store == protocol.StoreFalse {
+			continue // it lives nowhere: to name it is to name nothing
+		}
+		e := state.Entry{Kind: state.Kind(s.Kind), ID: s.ID, Origin: a.route.Origin(), Channel: a.route.Candidate.Channel.Name}
+		if s.Kind == protocol.KindResponse {
+			u := t.rec.Usage
+			e.StoreOff, e.Tokens = t.storeOff, u.Input+u.CachedInput+u.CacheWrite+u.Output
+		}
+		out = append(out, e)
+	}
+	return out
+}
+
+// show gives the client its end.
+func (t *turn) show(a *attempt, e Ending) {
+	if a.failed != nil {
+		t.gate.fail(e)
+		return
+	}
+	if a.answer != nil {
+		if a.seen.Incomplete {
+			a.answer = cleanAnswer(a.secrets(), a.answer, fault.InIncomplete)
+		}
+		t.gate.answer(func(s Sink) error { return s.Answer(a.answer) })
+		return
+	}
+	t.gate.finish(a.terminal, a.tail)
+}

@@ -1,0 +1,131 @@
+package turn
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"rubicon/internal/config"
+	"rubicon/internal/engine/upstream"
+	"rubicon/internal/health"
+	"rubicon/internal/wire/classify"
+)
+
+// With on_disconnect: drain the upstream stream of a client that left is read
+// on, so that it pays for what was used and not for an estimate. It is so only
+// where it pays at all: once content was handed over. The hold stays open
+// meanwhile and is settled once, with what was learned; nothing is ever
+// adjusted afterwards.
+
+// DrainTime bounds how long a stream is read that nobody gets. Its bytes are
+// bounded by limits.event.
+const DrainTime = 2 * time.Minute
+
+// drains are the turns that read on for nobody.
+type drains struct {
+	mu   sync.Mutex
+	over bool
+	live map[*turn]context.CancelCauseFunc
+}
+
+// StopDraining ends them, and lets none begin any more, when the gateway shuts
+// down.
+func (e *Engine) StopDraining() {
+	e.drains.mu.Lock()
+	defer e.drains.mu.Unlock()
+	e.drains.over = true
+	for _, cancel := range e.drains.live {
+		cancel(ErrShutdown)
+	}
+}
+
+func (d *drains) add(t *turn, cancel context.CancelCauseFunc) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.over {
+		return false
+	}
+	if d.live == nil {
+		d.live = map[*turn]context.CancelCauseFunc{}
+	}
+	d.live[t] = cancel
+	return true
+}
+
+func (d *drains) remove(t *turn) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	delete(d.live, t)
+}
+
+// attend ties the turn to its client: he leaves, and the turn is cancelled, or
+// it reads on.
+func (t *turn) attend(client context.Context, sink Sink) {
+	if t.cfg.OnDisconnect != config.DisconnectDrain || t.req.CancelOnGone {
+		t.ctx, t.cancel = context.WithCancelCause(client)
+		cancel := t.cancel
+		t.gate = newGate(sink, func(err error, _ bool) bool { cancel(err); return false })
+		t.release = func() {}
+		return
+	}
+	t.ctx, t.cancel = context.WithCancelCause(context.WithoutCancel(client))
+	cancel := t.cancel // later ones end more, and belong to the turn's goroutine
+	var bound *time.Timer
+	t.gate = newGate(sink, func(err error, output bool) bool {
+		if !output || !t.live.Content.Load() || !t.drains.add(t, cancel) {
+			cancel(err)
+			return false
+		}
+		bound = time.AfterFunc(DrainTime, func() { cancel(err) })
+		return true
+	})
+	unwatch := context.AfterFunc(client, func() {
+		if _, ok := stopped(client); ok {
+			cancel(context.Cause(client))
+			return
+		}
+		t.gate.leave(context.Cause(client))
+	})
+	t.release = func() {
+		unwatch()
+		t.gate.close() // from here nobody leaves
+		t.drains.remove(t)
+		if bound != nil {
+			bound.Stop()
+		}
+	}
+}
+
+// readsOn tells whether another event may be read. Of what nobody gets that is
+// so within a bound.
+func (t *turn) readsOn(a *attempt) bool {
+	if !t.gate.muted() {
+		return true
+	}
+	read := a.stream.Bytes()
+	if a.drainedFrom == 0 {
+		a.drainedFrom = read
+		t.rec.Notes = append(t.rec.Notes, "the client left; the rest of the stream was read to learn its usage (on_disconnect: drain)")
+	}
+	return read-a.drainedFrom <= t.cfg.Limits.Event
+}
+
+// clientLeft is an attempt that was read further than its client was there.
+func (a *attempt) clientLeft() *upstream.Failed {
+	return &upstream.Failed{Failure: classify.ClientGone, Status: a.status, RequestID: a.requestID, Executed: true}
+}
+
+// drained gives a stream that was read for nobody its end: however it ended, the
+// client had left before. An estimate counts what he was given alone.
+func (t *turn) drained(a *attempt) {
+	if !t.gate.muted() {
+		return
+	}
+	if a.failed == nil {
+		a.report(health.Result{OK: true, Customer: t.req.Principal.Customer.ID})
+		a.failed = a.clientLeft()
+	}
+	if !a.seen.Reported {
+		a.seen.TextBytes = t.live.Bytes.Load()
+	}
+}

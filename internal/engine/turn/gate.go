@@ -1,0 +1,374 @@
+package turn
+
+import (
+	"bytes"
+	"errors"
+	"slices"
+	"sync"
+	"time"
+
+	"rubicon/internal/config"
+	"rubicon/internal/engine/replay"
+	"rubicon/internal/wire/fault"
+	"rubicon/internal/wire/protocol"
+)
+
+// errHeld: the held events are over their bound.
+var errHeld = errors.New("held events over their bound")
+
+// gate is the event hold: lifecycle events stay here until the first output
+// event, an ending, or the deadline. Whatever reaches the client goes through
+// it, under one lock, because the deadline and the keep-alive write from timers
+// of their own.
+type gate struct {
+	sink Sink
+	// gone is told once that the client left, and whether output had been handed
+	// over; it tells whether the turn reads on for nobody.
+	gone func(err error, output bool) (drain bool)
+
+	mu          sync.Mutex
+	closed      bool
+	began       bool
+	handed      replay.Handed
+	contentType string
+	shown       *fault.Error // the failure that is being shown
+
+	held      []protocol.Event // with bytes of their own
+	heldBytes int64
+	limit     int64
+	lifecycle bool // a lifecycle event is among the held
+	atomic    bool // output is held too
+	output    bool // output is among the held
+	spilled   bool // atomic delivery went over its bound
+
+	hold        time.Duration
+	start       time.Time // of the first held event of the request, heartbeats apart
+	expired     bool
+	tied        bool // the deadline came with the attempt's first-output deadline
+	frozen      bool // a decision is being made: the deadline only takes note
+	timer       *time.Timer
+	firstOutput time.Time // deadline of the attempt's first output; zero: none
+	measured    time.Duration
+
+	keepalive time.Duration
+	beat      *time.Timer
+	last      time.Time // something was written
+	broken    bool      // the client left, or his writer failed
+	mute      bool      // nothing is written any more
+}
+
+func newGate(sink Sink, gone func(error, bool) bool) *gate {
+	return &gate{sink: sink, gone: gone}
+}
+
+// take hands over or holds one event. errHeld means the bound is passed.
+func (g *gate) take(ev protocol.Event) error {
+	if ev.Hidden {
+		return nil
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	switch {
+	case g.handed == replay.OutputToo:
+		g.write(ev)
+	case ev.Class == protocol.Heartbeat && g.handed == replay.Nothing:
+		return g.keep(ev)
+	case ev.Class == protocol.Lifecycle && g.handed == replay.Nothing && !g.expired && g.hold > 0 || g.atomic:
+		return g.keep(ev)
+	case ev.Class == protocol.Lifecycle:
+		g.release(replay.LifecycleOnly)
+		g.write(ev)
+	case ev.Class == protocol.Heartbeat:
+		g.write(ev)
+	default:
+		g.release(replay.OutputToo)
+		g.write(ev)
+	}
+	return nil
+}
+
+// keep holds an event, with a copy of its bytes.
+func (g *gate) keep(ev protocol.Event) error {
+	ev.Raw, ev.Data = slices.Clone(ev.Raw), slices.Clone(ev.Data)
+	g.held = append(g.held, ev)
+	g.heldBytes += int64(len(ev.Raw))
+	switch ev.Class {
+	case protocol.Lifecycle:
+		g.lifecycle = true
+		g.arm()
+	case protocol.Heartbeat:
+	default:
+		g.output = true
+		g.arm()
+	}
+	if g.heldBytes <= g.limit {
+		return nil
+	}
+	if g.atomic && g.output {
+		g.atomic, g.spilled = false, true
+		g.release(replay.OutputToo)
+		return nil
+	}
+	return errHeld
+}
+
+// arm starts the hold with its first event. Atomic delivery has no deadline.
+func (g *gate) arm() {
+	if !g.start.IsZero() {
+		return
+	}
+	g.start = time.Now()
+	if !g.atomic && g.hold > 0 {
+		g.timer = time.AfterFunc(g.hold, g.expire)
+	}
+}
+
+// expire is the deadline: what is held goes out and the request is committed.
+// At a tie with the attempt's first-output deadline that one wins.
+func (g *gate) expire() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.closed || g.handed != replay.Nothing {
+		return
+	}
+	if !g.firstOutput.IsZero() && !time.Now().Before(g.firstOutput) {
+		g.tied = true // this attempt ends; another one's events are late
+		return
+	}
+	g.expired = true
+	if g.lifecycle && !g.frozen {
+		g.release(replay.LifecycleOnly)
+		g.flush()
+	}
+}
+
+// release hands over what is held; from here the request is committed.
+func (g *gate) release(as replay.Handed) {
+	if g.handed == replay.Nothing {
+		if !g.start.IsZero() {
+			g.measured = time.Since(g.start)
+		}
+		if g.timer != nil {
+			g.timer.Stop()
+		}
+		g.armKeepAlive()
+	}
+	g.handed = max(g.handed, as)
+	for _, ev := range g.held {
+		g.write(ev)
+	}
+	g.forget()
+}
+
+// freeze keeps the deadline from handing anything over until discard, or until
+// the end, which hands over what is held anyhow.
+func (g *gate) freeze() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.frozen = true
+}
+
+// discard drops the events of a lost attempt. The deadline goes on.
+func (g *gate) discard() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.frozen = false
+	g.expired = g.expired || g.tied
+	g.forget()
+}
+
+func (g *gate) forget() {
+	g.held, g.heldBytes, g.lifecycle, g.output = nil, 0, false, false
+}
+
+func (g *gate) write(ev protocol.Event) {
+	if g.mute {
+		return
+	}
+	if !g.began {
+		g.began = true
+		g.sink.Begin(g.contentType, g.shown)
+	}
+	g.failed(g.sink.Event(ev))
+}
+
+// flush sends what was handed over.
+func (g *gate) flush() {
+	if g.began && !g.mute {
+		g.last = time.Now()
+		g.failed(g.sink.Flush())
+	}
+}
+
+// Flush is flush under the lock.
+func (g *gate) Flush() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.flush()
+}
+
+func (g *gate) failed(err error) {
+	if err != nil && !g.broken {
+		g.broken = true
+		g.mute = g.gone(err, g.handed == replay.OutputToo)
+	}
+}
+
+// leave notes that the client left.
+func (g *gate) leave(cause error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if !g.closed {
+		g.failed(cause)
+	}
+}
+
+// muted tells that the turn reads on although its client has left.
+func (g *gate) muted() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.mute
+}
+
+// armKeepAlive starts the keep-alive once the request is committed.
+func (g *gate) armKeepAlive() {
+	if g.keepalive > 0 && g.beat == nil && !g.closed {
+		g.last = time.Now()
+		g.beat = time.AfterFunc(g.keepalive, g.breakSilence)
+	}
+}
+
+func (g *gate) breakSilence() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.closed || g.mute {
+		return
+	}
+	left := g.keepalive - time.Since(g.last)
+	if left <= 0 {
+		g.last = time.Now()
+		g.failed(g.sink.KeepAlive())
+		left = g.keepalive
+	}
+	g.beat.Reset(left)
+}
+
+// finish hands over a good ending, behind whatever is held.
+func (g *gate) finish(ev protocol.Event, tail []byte) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.release(max(g.handed, g.heldAs()))
+	if ev.Raw != nil && !ev.Hidden {
+		g.write(ev)
+	}
+	if len(tail) > 0 {
+		g.write(protocol.Event{Class: protocol.Terminal, Raw: tail})
+	}
+	g.flush()
+	g.stop()
+}
+
+// heldAs is what releasing the held events hands over.
+func (g *gate) heldAs() replay.Handed {
+	if g.output {
+		return replay.OutputToo
+	}
+	return replay.LifecycleOnly
+}
+
+// answer sends a whole answer.
+func (g *gate) answer(send func(Sink) error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.began = true
+	g.failed(send(g.sink))
+	g.stop()
+}
+
+// fail shows the failure. Held events go out before it where its form says so.
+func (g *gate) fail(e Ending) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.shown = e.Fault
+	if e.Form == FormStatus {
+		g.forget()
+	} else if len(g.held) > 0 {
+		g.release(max(g.handed, g.heldAs()))
+	}
+	if !g.mute {
+		if e.Form != FormStatus && e.Answer == nil && !g.began {
+			g.began = true
+			g.sink.Begin(g.contentType, g.shown)
+		}
+		g.failed(g.sink.Fail(e))
+	}
+	g.stop()
+}
+
+// close ends the gate: no timer writes any more.
+func (g *gate) close() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.stop()
+}
+
+func (g *gate) stop() {
+	g.closed = true
+	for _, t := range [...]*time.Timer{g.timer, g.beat} {
+		if t != nil {
+			t.Stop()
+		}
+	}
+}
+
+// state is what the decision asks of the gate.
+func (g *gate) state() (handed replay.Handed, outputHeld bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.handed, g.output
+}
+
+// begin sets the gate up for one attempt.
+func (g *gate) begin(dispatched time.Time, timers config.Timers) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.firstOutput = time.Time{}
+	if timers.FirstOutput > 0 {
+		g.firstOutput = dispatched.Add(timers.FirstOutput)
+	}
+}
+
+func (g *gate) setContentType(s string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.contentType = s
+}
+
+// keepsOutput tells whether output does not reach the client: it stays here
+// (atomic delivery), or he has left.
+func (g *gate) keepsOutput() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.atomic || g.mute
+}
+
+func (g *gate) writerFailed() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.broken
+}
+
+func (g *gate) heldFor() time.Duration {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.handed == replay.Nothing && g.output {
+		return time.Since(g.start) // atomic delivery: the record is written before the release
+	}
+	return g.measured
+}
+
+// copied gives an event bytes of its own.
+func copied(ev protocol.Event) protocol.Event {
+	ev.Raw, ev.Data = bytes.Clone(ev.Raw), bytes.Clone(ev.Data)
+	return ev
+}
