@@ -12,5 +12,5 @@ func TestPage(t *testing.T) {
 	for _, r := range routes() {
 		calls = append(calls, r.method+" "+r.path)
 	}
-	pagetest.Calls(t, "../../docs/reference/admin-api.md", calls, "conflict", "method_not_allowed")
+	pagetest.Calls(t, "../../../docs/reference/admin-api.md", calls, "conflict", "method_not_allowed")
 }

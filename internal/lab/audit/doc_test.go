@@ -36,7 +36,7 @@ func contractRows() (rows []string) {
 
 // The documentation names every case as it is played, and every check.
 func TestDocumentation(t *testing.T) {
-	raw, err := os.ReadFile("../../docs/audit.md")
+	raw, err := os.ReadFile("../../../docs/audit.md")
 	if err != nil {
 		t.Fatal(err)
 	}

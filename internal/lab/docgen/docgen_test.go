@@ -11,7 +11,7 @@ import (
 // TestPagesAreCurrent fails when the committed pages are not what the tables say.
 func TestPagesAreCurrent(t *testing.T) {
 	for _, p := range pages() {
-		committed, err := os.ReadFile(filepath.Join("..", "..", "docs", p.name))
+		committed, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", p.name))
 		if err != nil {
 			t.Errorf("%v; run go run ./internal/lab/docgen", err)
 			continue

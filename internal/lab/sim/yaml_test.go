@@ -134,7 +134,7 @@ func TestScriptInsideAnotherFile(t *testing.T) {
 }
 
 func TestDocumentationNamesEveryWord(t *testing.T) {
-	doc, err := os.ReadFile("../../docs/sim.md")
+	doc, err := os.ReadFile("../../../docs/sim.md")
 	if err != nil {
 		t.Fatal(err)
 	}
