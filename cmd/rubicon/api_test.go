@@ -151,7 +151,7 @@ func TestTheAPIIsNotThereOrRefuses(t *testing.T) {
 	}
 	env := []string{"RUBICON_ADMIN_TOKEN", adminToken}
 	cli(t, env, "customer", "list", "--admin-url", "localhost:1").oneLine(t, exitUsage, "--admin-url must be like")
-	addr, err := sim.DeadAddr()
+	addr, err := sim.UnreachableAddr()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -185,7 +185,7 @@ func TestVerifySaysEachDifference(t *testing.T) {
 
 func TestVerifyAndMigrateOnTheStore(t *testing.T) {
 	t.Chdir(t.TempDir())
-	addr, err := sim.DeadAddr()
+	addr, err := sim.UnreachableAddr()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -226,7 +226,7 @@ func TestNegativesLast(t *testing.T) {
 		{"a - b", "a - b"},
 	}
 	for _, tt := range tests {
-		if got := strings.Join(negativesLast(strings.Fields(tt.in)), " "); got != tt.want {
+		if got := strings.Join(moveNegativeAmounts(strings.Fields(tt.in)), " "); got != tt.want {
 			t.Errorf("%q: %q, want %q", tt.in, got, tt.want)
 		}
 	}

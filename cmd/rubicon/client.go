@@ -142,7 +142,7 @@ func (c *client) do(ctx context.Context, what call, out any) error {
 		if ctx.Err() != nil {
 			return errors.New("interrupted")
 		}
-		return &unreachable{c.base, bare(err)}
+		return &unreachable{c.base, plainText(err)}
 	}
 	defer res.Body.Close()
 	body, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer))
@@ -197,8 +197,8 @@ func refused(status int, body []byte) error {
 	return &envelope.Error
 }
 
-// bare is the innermost cause: the wrapping ones repeat the URL.
-func bare(err error) error {
+// plainText is the innermost cause: the wrapping ones repeat the URL.
+func plainText(err error) error {
 	var timeout interface{ Timeout() bool }
 	if errors.As(err, &timeout) && timeout.Timeout() {
 		return os.ErrDeadlineExceeded

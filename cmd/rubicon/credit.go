@@ -42,7 +42,7 @@ func (c *creditGive) Run(ctx context.Context, sh *shell) error {
 	}
 	give := call{method: http.MethodPost, path: at("customers", c.Customer, "credits"),
 		in: admin.Credit{Amount: amount, Reason: c.Reason}, idempotency: repeat}
-	return c.book(ctx, sh, booking{give, c.Customer, c.JSON})
+	return c.postCredit(ctx, sh, creditCall{give, c.Customer, c.JSON})
 }
 
 type creditAdjust struct {
@@ -60,7 +60,7 @@ func (c *creditAdjust) Run(ctx context.Context, sh *shell) error {
 	}
 	correct := call{method: http.MethodPost, path: at("customers", c.Customer, "adjustments"),
 		in: admin.Adjustment{Amount: amount, Reason: c.Reason}}
-	return c.book(ctx, sh, booking{correct, c.Customer, c.JSON})
+	return c.postCredit(ctx, sh, creditCall{correct, c.Customer, c.JSON})
 }
 
 type creditReverse struct {
@@ -72,7 +72,7 @@ type creditReverse struct {
 
 func (c *creditReverse) Run(ctx context.Context, sh *shell) error {
 	undo := call{method: http.MethodPost, path: at("ledger", "transactions", c.ID, "reverse"), in: admin.Reason{Reason: c.Reason}}
-	return c.book(ctx, sh, booking{undo, "", c.JSON})
+	return c.postCredit(ctx, sh, creditCall{undo, "", c.JSON})
 }
 
 type creditBalance struct {
@@ -92,14 +92,14 @@ func (c *creditBalance) Run(ctx context.Context, sh *shell) error {
 	})
 }
 
-// booking is a call that makes a transaction, and how to show it.
-type booking struct {
+// creditCall is a call that makes a transaction, and how to show it.
+type creditCall struct {
 	call
 	customer string // whose balance to show then; "" the transaction's
 	json     bool
 }
 
-func (f adminFlags) book(ctx context.Context, sh *shell, b booking) error {
+func (f adminFlags) postCredit(ctx context.Context, sh *shell, b creditCall) error {
 	api, err := f.client(sh)
 	if err != nil {
 		return err

@@ -58,7 +58,7 @@ func (c *customerList) Run(ctx context.Context, sh *shell) error {
 	}
 	rows := make([][]string, len(all.Customers))
 	for i, m := range all.Customers {
-		rows[i] = []string{m.ID, m.Name, standing(m), moment(m.CreatedAt)}
+		rows[i] = []string{m.ID, m.Name, customerState(m), moment(m.CreatedAt)}
 	}
 	sh.table("id name state created", rows)
 	return nil
@@ -99,7 +99,7 @@ func (c *customerShow) Run(ctx context.Context, sh *shell) error {
 	if view.Keys = keys.Keys; c.JSON {
 		return sh.json(view)
 	}
-	sh.facts("id", view.ID, "name", view.Name, "state", standing(view.Customer), "created", moment(view.CreatedAt),
+	sh.facts("id", view.ID, "name", view.Name, "state", customerState(view.Customer), "created", moment(view.CreatedAt),
 		"available", view.Balance.Available.String()+" USD", "held", view.Balance.Held.String()+" USD")
 	if len(view.Keys) > 0 {
 		fmt.Fprintln(sh.out)
@@ -156,11 +156,11 @@ func (sh *shell) customer(c account.Customer, asJSON bool) error {
 	if asJSON {
 		return sh.json(c)
 	}
-	sh.facts("id", c.ID, "name", c.Name, "state", standing(c))
+	sh.facts("id", c.ID, "name", c.Name, "state", customerState(c))
 	return nil
 }
 
-func standing(c account.Customer) string {
+func customerState(c account.Customer) string {
 	if c.Suspended {
 		return "suspended"
 	}

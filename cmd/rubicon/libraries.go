@@ -12,8 +12,8 @@ import (
 // the first quote.
 type libraries struct{ log *slog.Logger }
 
-// hearLibraries puts what libraries say into the gateway's log, until stop.
-func hearLibraries(to *slog.Logger) (stop func()) {
+// logLibraries puts what libraries say into the gateway's log, until stop.
+func logLibraries(to *slog.Logger) (stop func()) {
 	out, flags := log.Writer(), log.Flags()
 	log.SetOutput(libraries{to})
 	log.SetFlags(0)

@@ -106,17 +106,17 @@ func run(ctx context.Context, sh *shell, args []string) (code int) {
 		// The structs above are wrong; every test notices.
 		panic(fmt.Sprintf("rubicon: command line: %v", err))
 	}
-	parsed, err := parser.Parse(negativesLast(args))
+	parsed, err := parser.Parse(moveNegativeAmounts(args))
 	if err == nil {
 		err = parsed.Run()
 	}
 	return sh.report(err)
 }
 
-// negativesLast moves negative amounts behind a "--", because kong takes
+// moveNegativeAmounts moves negative amounts behind a "--", because kong takes
 // "-1.00" for flags. No flag begins with a digit, and no command takes
 // anything behind an amount.
-func negativesLast(args []string) []string {
+func moveNegativeAmounts(args []string) []string {
 	var kept, negative []string
 	for _, a := range args {
 		switch {
@@ -141,17 +141,17 @@ func (sh *shell) report(err error) int {
 	case err == nil:
 		return exitOK
 	case errors.As(err, &parse):
-		sh.complain(fmt.Sprintf("%v; see `%s --help`", err, commandOf(parse.Context)))
+		sh.printError(fmt.Sprintf("%v; see `%s --help`", err, commandOf(parse.Context)))
 		return exitUsage
 	case errors.As(err, &usage):
-		sh.complain(err.Error())
+		sh.printError(err.Error())
 		return exitUsage
 	}
-	sh.complain(err.Error())
+	sh.printError(err.Error())
 	return exitFailed
 }
 
-func (sh *shell) complain(text string) {
+func (sh *shell) printError(text string) {
 	lines := strings.FieldsFunc(text, func(r rune) bool { return r == '\n' || r == '\r' })
 	fmt.Fprintln(sh.err, "rubicon: "+terminal.Clean(strings.Join(lines, "; ")))
 }

@@ -45,7 +45,7 @@ func TestExamples(t *testing.T) {
 		if i := strings.Index(manuals[path].example, `"`); i >= 0 {
 			args = append(strings.Fields(manuals[path].example[:i])[1:], "reason")
 		}
-		if parsed, err := parser.Parse(negativesLast(args)); err != nil || !strings.HasPrefix(parsed.Command(), path) {
+		if parsed, err := parser.Parse(moveNegativeAmounts(args)); err != nil || !strings.HasPrefix(parsed.Command(), path) {
 			t.Errorf("%q: %v", example, err)
 		}
 	}

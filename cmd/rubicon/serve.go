@@ -28,7 +28,7 @@ func (c *serveCmd) Run(ctx context.Context, sh *shell) error {
 		level = slog.LevelDebug
 	}
 	log := slog.New(slog.NewTextHandler(sh.err, &slog.HandlerOptions{Level: level}))
-	defer hearLibraries(log)()
+	defer logLibraries(log)()
 	for _, w := range cfg.Warnings() {
 		log.Warn("configuration", "path", w.Path, "problem", w.Message)
 	}

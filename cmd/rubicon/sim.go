@@ -26,7 +26,7 @@ func (c *simCmd) Run(ctx context.Context, sh *shell) error {
 	}
 	listener, err := net.Listen("tcp", c.Listen)
 	if err != nil {
-		return fmt.Errorf("cannot listen on %s; choose another address with --listen: %w", c.Listen, bare(err))
+		return fmt.Errorf("cannot listen on %s; choose another address with --listen: %w", c.Listen, plainText(err))
 	}
 	fmt.Fprintf(sh.out, "Scripted provider on http://%s/v1, calls at /sim/calls. Models: %s\n",
 		listener.Addr(), terminal.Clean(strings.Join(slices.Sorted(maps.Keys(scripts)), ", ")))

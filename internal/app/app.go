@@ -74,26 +74,26 @@ type App struct {
 	certificate atomic.Pointer[tls.Certificate] // of the client listener
 	adminAPI    atomic.Pointer[http.Handler]
 
-	db       *store.DB
-	accounts *account.Accounts
-	ledger   *ledger.Ledger
-	journal  *journal.Journal
-	states   *state.States
-	node     *cluster.Node
-	spool    *spool.Spool
-	books    *meter.Books
-	health   *health.Registry
-	keeper   *keep.Keeper
-	orders   *orders.Log
-	alerts   *alert.Book
-	metrics  *telemetry.Metrics
-	upstream *upstream.Client
-	engine   *turn.Engine
-	repeats  *idempotency.Keeper
-	prices   *versions.Book
-	memory   *pressure.Memory
-	conns    *pressure.Connections
-	uploads  *pressure.Uploads
+	db          *store.DB
+	accounts    *account.Accounts
+	ledger      *ledger.Ledger
+	journal     *journal.Journal
+	states      *state.States
+	node        *cluster.Node
+	spool       *spool.Spool
+	bookkeeper  *meter.Bookkeeper
+	health      *health.Registry
+	healthSaver *keep.Saver
+	orders      *orders.Log
+	alerts      *alert.Book
+	metrics     *telemetry.Metrics
+	upstream    *upstream.Client
+	engine      *turn.Engine
+	idempotency *idempotency.Keys
+	prices      *versions.Lists
+	memory      *pressure.Memory
+	conns       *pressure.Connections
+	uploads     *pressure.Uploads
 
 	clientAPI             atomic.Pointer[http.Handler]
 	early                 *early // the clients' port is served while the database is waited for; nil: it was there
@@ -101,9 +101,9 @@ type App struct {
 	client, admin         net.Listener
 	clientHTTP, adminHTTP *http.Server
 	connections           context.CancelCauseFunc // ends the turns that outlive the grace time
-	draining              atomic.Bool
-	underway              underway
-	elsewhere             atomic.Bool // the order that obey carries out was given to another process, for heard
+	shuttingDown          atomic.Bool
+	running               runningCount
+	seenChanges           atomic.Bool // the order that obey carries out was given to another process, for heard
 	ready                 chan struct{}
 }
 
@@ -152,9 +152,9 @@ func (a *App) open(ctx context.Context) (err error) {
 	a.ledger = ledger.New(a.db, ids, time.Now)
 	a.journal = journal.New(a.db, time.Now)
 	a.states = state.New(a.db, time.Now)
-	a.books = meter.NewBooks(a.db, a.ledger, a.journal, a.states, time.Now)
+	a.bookkeeper = meter.NewBookkeeper(a.db, a.ledger, a.journal, a.states, time.Now)
 	a.metrics = a.newMetrics()
-	a.books.Watch(a.metrics.Booked)
+	a.bookkeeper.Observe(a.metrics.LedgerOperation)
 	if err := a.openHealth(ctx, ids); err != nil {
 		return err
 	}
@@ -162,14 +162,14 @@ func (a *App) open(ctx context.Context) (err error) {
 	if err := a.openPrices(ctx); err != nil {
 		return err
 	}
-	a.repeats = a.newRepeats()
+	a.idempotency = a.newIdempotency()
 	if err := a.join(ctx); err != nil {
 		return err
 	}
 	a.memory = pressure.NewMemory()
 	a.memory.Set(cfg.Limits.Memory)
 	a.uploads = pressure.NewUploads(a.memory.Limit)
-	a.engine = &turn.Engine{Overloaded: a.memory.Over, Config: a.Config, Health: a.health, Upstream: a.upstream, Books: a.books, States: a.states,
+	a.engine = &turn.Engine{Overloaded: a.memory.Over, Config: a.Config, Health: a.health, Upstream: a.upstream, Bookkeeper: a.bookkeeper, States: a.states,
 		Learner: meter.NewLearner(), Limits: limit.New(limit.Options{Nodes: a.node.Count}), Choose: a.opts.Choose, Random: a.opts.Random, Observe: a.metrics, Doubted: a.doubted, Log: a.log, Node: a.node.ID}
 	return a.listen()
 }
@@ -185,9 +185,9 @@ func (a *App) listen() (err error) {
 	}
 	a.sockets = a.socketHandler(ids)
 	handler := httpapi.New(httpapi.Deps{Config: a.Config, Engine: a.engine, Accounts: a.accounts, Ledger: a.ledger, Journal: a.journal,
-		States: a.states, DB: a.db, Upstream: a.upstream, Idempotency: a.repeats, IDs: ids, Log: a.log, Ready: a.isReady, Closed: a.isDraining, Waiting: func() int { n, _ := a.books.Waiting(); return n },
+		States: a.states, DB: a.db, Upstream: a.upstream, Idempotency: a.idempotency, IDs: ids, Log: a.log, Ready: a.isReady, Closed: a.isDraining, Waiting: func() int { n, _ := a.bookkeeper.Waiting(); return n },
 		Uploads: a.uploads, Version: func() string { return a.Config().Version() }, Socket: a.sockets}, surfaces())
-	handler = a.underway.count(handler)
+	handler = a.running.count(handler)
 	a.clientAPI.Store(&handler)
 	a.serveAdmin()
 	a.adminHTTP = &http.Server{Handler: http.HandlerFunc(a.currentAdmin), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute,
@@ -220,7 +220,7 @@ func (a *App) listenForClients() (err error) {
 	a.connections = cancel
 	serve := func(w http.ResponseWriter, r *http.Request) { (*a.clientAPI.Load()).ServeHTTP(w, r) }
 	a.clientHTTP = &http.Server{Handler: http.HandlerFunc(serve), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
-		BaseContext: func(net.Listener) context.Context { return base }, ConnContext: a.conns.Mark, ErrorLog: slog.NewLogLogger(a.log.Handler(), slog.LevelDebug)}
+		BaseContext: func(net.Listener) context.Context { return base }, ConnContext: a.conns.MarkOverLimit, ErrorLog: slog.NewLogLogger(a.log.Handler(), slog.LevelDebug)}
 	return nil
 }
 
@@ -240,10 +240,10 @@ func (a *App) isReady(ctx context.Context) *fault.Error {
 	}
 	ctx, done := context.WithTimeout(ctx, probeTime)
 	defer done()
-	if !a.books.Away() && !a.db.Shared() {
-		a.books.Probe(ctx)
+	if !a.bookkeeper.DatabaseAway() && !a.db.Shared() {
+		a.bookkeeper.Probe(ctx)
 	}
-	if a.books.Away() {
+	if a.bookkeeper.DatabaseAway() {
 		return fault.New(fault.StoreUnavailable, "")
 	}
 	if err := a.db.Ping(ctx); err != nil {
@@ -254,7 +254,7 @@ func (a *App) isReady(ctx context.Context) *fault.Error {
 
 // isDraining refuses what comes while the process ends.
 func (a *App) isDraining() *fault.Error {
-	if a.draining.Load() {
+	if a.shuttingDown.Load() {
 		return fault.New(fault.ShuttingDown, "")
 	}
 	return nil
@@ -279,17 +279,17 @@ func (a *App) Run(ctx context.Context) error {
 			}
 		})
 	}
-	start("progress", func() error { return a.books.Run(background) })
+	start("progress", func() error { return a.bookkeeper.Run(background) })
 	start("nodes", func() error { return a.node.Run(background) })
-	start("what other nodes change", func() error { return a.followOthers(background) })
+	start("what other nodes change", func() error { return a.pollOthers(background) })
 	start("alerts", func() error { return a.alerts.Run(background) })
-	start("keeping health", func() error { return a.keeper.Run(background) })
+	start("keeping health", func() error { return a.healthSaver.Run(background) })
 	start("credential re-checks", func() error { return a.health.RunRechecks(background, a.recheck) })
-	start("configuration", func() error { return a.follow(background) })
+	start("configuration", func() error { return a.watchConfig(background) })
 	start("memory", func() error { return a.memory.Run(background) })
-	start("recorded answers", func() error { return a.repeats.Run(background) })
+	start("recorded answers", func() error { return a.idempotency.Run(background) })
 	start("the ledger's daily verification", func() error { return a.verifyDaily(background) })
-	start("housekeeping", func() error { return a.housekeep(background) })
+	start("housekeeping", func() error { return a.deleteExpired(background) })
 	start("client API", a.serveClients)
 	start("admin API", func() error { return a.adminHTTP.Serve(a.admin) })
 	a.log.Info("ready", "clients", a.ClientAddr(), "admin", a.AdminAddr())
@@ -302,7 +302,7 @@ func (a *App) Run(ctx context.Context) error {
 	a.shutdown()
 	stop()
 	wg.Wait()
-	a.leave()
+	a.leaveCluster()
 	err = errors.Join(err, a.Close())
 	a.log.Info("stopped")
 	return err
@@ -326,11 +326,11 @@ func (a *App) serveClientPort() error {
 // shutdown stops taking requests and waits for the running ones; those that
 // outlive the grace time are ended and settled for what was delivered.
 func (a *App) shutdown() {
-	a.draining.Store(true)
+	a.shuttingDown.Store(true)
 	ctx, cancel := context.WithTimeout(context.Background(), max(a.Config().Timers.ShutdownGrace, time.Millisecond))
 	defer cancel()
-	socketsEnd := a.drainSockets(ctx)
-	a.drain(ctx, socketsEnd)
+	socketsEnd := a.finishSockets(ctx)
+	a.finishRunning(ctx, socketsEnd)
 	if err := a.clientHTTP.Shutdown(ctx); err != nil {
 		a.endTurns()
 		last, done := context.WithTimeout(context.Background(), 5*time.Second)
@@ -343,8 +343,8 @@ func (a *App) shutdown() {
 	_ = a.adminHTTP.Close()
 }
 
-// housekeep deletes what is past its time.
-func (a *App) housekeep(ctx context.Context) error {
+// deleteExpired deletes what is past its time.
+func (a *App) deleteExpired(ctx context.Context) error {
 	t := time.NewTicker(time.Hour)
 	defer t.Stop()
 	for {

@@ -57,9 +57,9 @@ func (d *day) over(i incident, attempts []journal.Attempt) time.Duration {
 	return end
 }
 
-// sickSince tells whether a channel had a trouble at some moment between then
+// failingSince tells whether a channel had a trouble at some moment between then
 // and now; what health knows of it may be that old.
-func (d *day) sickSince(channel string, from, now time.Duration) bool {
+func (d *day) failingSince(channel string, from, now time.Duration) bool {
 	for n, i := range incidents {
 		if i.channel == channel && i.from <= now && from <= d.ends[n] {
 			return true
@@ -72,15 +72,15 @@ func (d *day) sickSince(channel string, from, now time.Duration) bool {
 // the longest that a breaker stays open, and the time for its probes.
 const memory = 30*time.Second + 2*time.Minute
 
-// tally counts.
-type tally map[string]int
+// dayCounts counts.
+type dayCounts map[string]int
 
 // verdictOn is why a request was not served, and whether
 // docs/contract.md#s3 left nothing else.
 func (d *day) verdictOn(r journal.Record) (why string, right bool) {
 	started := r.StartedAt.Sub(d.began)
 	if r.Outcome == journal.OutcomeRejected {
-		return r.Error.Code, r.Error.Code == "all_channels_failed" && d.nobodyLeft(r, started)
+		return r.Error.Code, r.Error.Code == "all_channels_failed" && d.withoutChannel(r, started)
 	}
 	last := r.Attempts[len(r.Attempts)-1]
 	switch last.Reason {
@@ -93,20 +93,20 @@ func (d *day) verdictOn(r journal.Record) (why string, right bool) {
 	case "replay_budget_spent": // docs/contract.md#s3-row-10: two channels failed it
 		return last.Reason, len(r.Attempts) >= 2
 	case "no_channel_left": // docs/contract.md#s3-row-19
-		return last.Reason, d.nobodyLeft(r, started)
+		return last.Reason, d.withoutChannel(r, started)
 	}
 	return last.Reason, false
 }
 
-// nobodyLeft: every candidate of the last choice was tried, or was known to be
+// withoutChannel: every candidate of the last choice was tried, or was known to be
 // sick because it was.
-func (d *day) nobodyLeft(r journal.Record, started time.Duration) bool {
+func (d *day) withoutChannel(r journal.Record, started time.Duration) bool {
 	choice := r.Decisions[len(r.Decisions)-1]
 	if choice.Chosen != "" {
 		return false
 	}
 	for _, c := range choice.Candidates {
-		if c.Excluded == "" || c.Excluded != "tried" && !d.sickSince(c.Channel, started-memory, r.FinishedAt.Sub(d.began)) {
+		if c.Excluded == "" || c.Excluded != "tried" && !d.failingSince(c.Channel, started-memory, r.FinishedAt.Sub(d.began)) {
 			return false
 		}
 	}
@@ -117,7 +117,7 @@ func (d *day) nobodyLeft(r journal.Record, started time.Duration) bool {
 func (d *day) judge() {
 	t := d.t
 	records, changes := d.records(), d.changes()
-	outcomes, unserved, saved := map[string]tally{}, tally{}, tally{}
+	outcomes, unserved, saved := map[string]dayCounts{}, dayCounts{}, dayCounts{}
 	var charged, cost money.Nano
 	var attempts []journal.Attempt
 	for _, r := range records {
@@ -129,7 +129,7 @@ func (d *day) judge() {
 	for _, r := range records {
 		kind, _, _ := strings.Cut(r.ClientRequestID, "-")
 		if outcomes[kind] == nil {
-			outcomes[kind] = tally{}
+			outcomes[kind] = dayCounts{}
 		}
 		outcomes[kind][string(r.Outcome)]++
 		charged += r.Charge
@@ -174,13 +174,13 @@ func (d *day) verifyLedger() string {
 }
 
 // countsForBreaker: rate limits and slowness open no breaker.
-func (t trouble) countsForBreaker() bool { return t != limiting && t != slow }
+func (t failureKind) countsForBreaker() bool { return t != limiting && t != slow }
 
 // incident checks one incident and tells its figures: the calls that the sick
 // channel got, and how long after its end the breaker closed.
 func (d *day) incident(i incident, changes []change, attempts []journal.Attempt) []string {
 	calls := len(d.on(attempts, i.channel, i.from, i.to))
-	row := []string{clock(i.from) + "–" + clock(i.to), i.channel, string(i.trouble), fmt.Sprint(calls)}
+	row := []string{clock(i.from) + "–" + clock(i.to), i.channel, string(i.failureKind), fmt.Sprint(calls)}
 	opened, probes, closed, wasOpen := 0, 0, time.Duration(0), false
 	for _, c := range changes {
 		if c.channel != i.channel || c.at < i.from || closed > 0 {
@@ -211,7 +211,7 @@ func (d *day) incident(i incident, changes []change, attempts []journal.Attempt)
 	// that a few may be out of it when the fifth comes; a few more requests were
 	// under way; then one probe at a time. One that is well half the time is used
 	// in between.
-	if i.trouble != flapping && calls > 5+5+probes+underWay(i) {
+	if i.failureKind != flapping && calls > 5+5+probes+underWay(i) {
 		d.t.Errorf("%v: %d calls, %d probes", i, calls, probes)
 	}
 	after := ""
@@ -233,7 +233,7 @@ func (d *day) recovers(i incident, over, closed time.Duration, attempts []journa
 		d.t.Errorf("%v: it never closed", i)
 	case len(tried) > cfg.Successes:
 		d.t.Errorf("%v: %d attempts until it closed", i, len(tried))
-	case tried[0].StartedAt.Sub(d.began) > over+cfg.OpenMax+15*rush:
+	case tried[0].StartedAt.Sub(d.began) > over+cfg.OpenMax+15*busyHours:
 		d.t.Errorf("%v: tried again %s after it was over", i, tried[0].StartedAt.Sub(d.began)-over)
 	}
 }
@@ -252,16 +252,16 @@ func (d *day) on(attempts []journal.Attempt, channel string, from, to time.Durat
 // those of the time that one of them takes to fail.
 func underWay(i incident) int {
 	takes := 2 * time.Second
-	if i.trouble == hanging {
+	if i.failureKind == hanging {
 		takes = time.Minute
 	}
-	return int(takes/rush) + 4
+	return int(takes/busyHours) + 4
 }
 
 // breakersAreTrue: no breaker opens over a channel that is well.
 func (d *day) breakersAreTrue(changes []change) {
 	for _, c := range changes {
-		if c.event == "breaker_opened" && !d.sickSince(c.channel, c.at-2*time.Minute, c.at) {
+		if c.event == "breaker_opened" && !d.failingSince(c.channel, c.at-2*time.Minute, c.at) {
 			d.t.Errorf("the breaker of %s opened at %s although it was well", c.channel, c.at)
 		}
 	}

@@ -17,26 +17,26 @@ import (
 // long, a virtual clock and the whole gateway in between. What it proves is in
 // judge (day_judge_test.go); what it measured is docs/simulated-day.md.
 
-// trouble is what an upstream does instead of answering.
-type trouble string
+// failureKind is what an upstream does instead of answering.
+type failureKind string
 
 const (
-	refusing  trouble = "refuses connections"
-	failing   trouble = "answers 502"
-	flapping  trouble = "2 min well, 2 min 503 overloaded"
-	limiting  trouble = "429 above 4 calls a minute"
-	hanging   trouble = "sends no status line"
-	slow      trouble = "first event after 8 s"
-	shedding  trouble = "fails each stream before output"
-	cutting   trouble = "cuts each stream after output"
-	unharmful trouble = ""
+	refusing           failureKind = "refuses connections"
+	failing            failureKind = "answers 502"
+	flapping           failureKind = "2 min well, 2 min 503 overloaded"
+	limiting           failureKind = "429 above 4 calls a minute"
+	hanging            failureKind = "sends no status line"
+	slow               failureKind = "first event after 8 s"
+	overloadedProvider failureKind = "fails each stream before output"
+	cutting            failureKind = "cuts each stream after output"
+	unnoticed          failureKind = ""
 )
 
 // incident is a trouble of a channel between two moments of the day.
 type incident struct {
 	channel  string
 	from, to time.Duration
-	trouble
+	failureKind
 }
 
 func at(hour, minute int) time.Duration {
@@ -56,7 +56,7 @@ var incidents = []incident{
 	{"a", at(16, 0), at(16, 5), failing},
 	{"b", at(16, 0), at(16, 5), failing},
 	{"c", at(16, 0), at(16, 5), failing},
-	{"b", at(18, 0), at(18, 30), shedding},
+	{"b", at(18, 0), at(18, 30), overloadedProvider},
 	{"a", at(20, 0), at(20, 20), cutting},
 	{"c", at(22, 0), at(22, 30), failing},
 }
@@ -75,14 +75,14 @@ type provider struct {
 }
 
 // now is the trouble of the moment.
-func (p *provider) now() trouble {
+func (p *provider) now() failureKind {
 	since := time.Since(p.began)
 	for _, i := range incidents {
 		if i.channel == p.name && i.from <= since && since < i.to {
-			return i.trouble
+			return i.failureKind
 		}
 	}
-	return unharmful
+	return unnoticed
 }
 
 func (p *provider) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -98,7 +98,7 @@ func (p *provider) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		refuse(w, 429, "rate_limit_error", "rate_limit_exceeded")
 	case what == hanging:
 		<-r.Context().Done()
-	case what == shedding:
+	case what == overloadedProvider:
 		p.shed(w, body)
 	case what == cutting:
 		p.cut(w, body)
@@ -182,7 +182,7 @@ func (p *provider) live(ctx context.Context) {
 	p.open()
 	defer p.close()
 	for _, i := range incidents {
-		if i.channel != p.name || i.trouble != refusing {
+		if i.channel != p.name || i.failureKind != refusing {
 			continue
 		}
 		if !wait(ctx, p.began.Add(i.from)) {
@@ -247,18 +247,18 @@ models: [{name: m, price: {input: "10", output: "50"}, channels: [{channel: a, c
 // The mean time between two requests: most customers come when something is
 // wrong somewhere.
 const (
-	rush  = 4 * time.Second
-	quiet = 15 * time.Second
+	busyHours  = 4 * time.Second
+	quietHours = 15 * time.Second
 )
 
 func (d *day) pace() time.Duration {
 	now := time.Since(d.began)
 	for _, i := range incidents {
 		if i.from-5*time.Minute <= now && now < i.to+10*time.Minute {
-			return rush
+			return busyHours
 		}
 	}
-	return quiet
+	return quietHours
 }
 
 func TestSimulatedDay(t *testing.T) {

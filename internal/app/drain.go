@@ -6,17 +6,17 @@ import (
 	"sync"
 )
 
-// underway counts the requests of the client listener, so that a shutdown can
+// running counts the requests of the client listener, so that a shutdown can
 // wait for them with the listener still open: whoever connects meanwhile is told
 // that the gateway goes (503 and `/readyz`), which a closed port cannot say.
-type underway struct {
+type runningCount struct {
 	mu    sync.Mutex
 	n     int
 	empty chan struct{} // closed when n falls to 0; nil while nobody waits
 }
 
 // count is around the whole client API.
-func (u *underway) count(next http.Handler) http.Handler {
+func (u *runningCount) count(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		u.add(1)
 		defer u.add(-1)
@@ -24,7 +24,7 @@ func (u *underway) count(next http.Handler) http.Handler {
 	})
 }
 
-func (u *underway) add(d int) {
+func (u *runningCount) add(d int) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.n += d
@@ -35,7 +35,7 @@ func (u *underway) add(d int) {
 }
 
 // wait returns when nothing is under way, or when ctx ends.
-func (u *underway) wait(ctx context.Context) {
+func (u *runningCount) wait(ctx context.Context) {
 	u.mu.Lock()
 	if u.n == 0 {
 		u.mu.Unlock()
@@ -52,15 +52,15 @@ func (u *underway) wait(ctx context.Context) {
 	}
 }
 
-// drain waits for running requests and connections. What comes meanwhile is
+// finishRunning waits for running requests and connections. What comes meanwhile is
 // refused, so nothing keeps it longer than what ran when it began.
-func (a *App) drain(ctx context.Context, socketsEnd func()) {
+func (a *App) finishRunning(ctx context.Context, socketsEnd func()) {
 	over := make(chan struct{})
 	go func() { // ends with the connections, which shutdown waits for too
 		defer close(over)
 		socketsEnd()
 	}()
-	a.underway.wait(ctx)
+	a.running.wait(ctx)
 	select {
 	case <-over:
 	case <-ctx.Done():

@@ -36,18 +36,18 @@ func (a *App) openHealth(ctx context.Context, ids *ident.Source) (err error) {
 	if err != nil {
 		return err
 	}
-	a.health = health.New(health.Options{Notify: a.heard})
-	a.orders = orders.New(a.db, a.obey)
-	a.keeper = keep.New(a.db, a.health, a.healthName(), a.orders.Seen, a.log)
+	a.health = health.New(health.Options{Notify: a.onHealthEvent})
+	a.orders = orders.New(a.db, a.applyOrder)
+	a.healthSaver = keep.New(a.db, a.health, a.healthName(), a.orders.Seen, a.log)
 	a.health.Configure(a.Config())
-	ordered, err := a.keeper.Load(ctx)
+	ordered, err := a.healthSaver.Load(ctx)
 	if err == nil {
 		err = a.orders.Begin(ctx, ordered)
 	}
 	if err != nil {
 		return fmt.Errorf("taking over the health of the last run: %w", err)
 	}
-	a.alerts.Settle(a.stillHolds)
+	a.alerts.ResolveEnded(a.stillHolds)
 	return nil
 }
 
@@ -56,15 +56,15 @@ func (a *App) alertTarget() alert.Target {
 	return alert.Target{URL: c.Webhook, Secret: c.Secret}
 }
 
-// heard is what health tells: logged, counted, kept, and shown to operators;
+// onHealthEvent is what health tells: logged, counted, kept, and shown to operators;
 // never with a secret. It is called in the middle of requests and waits for
 // nothing.
-func (a *App) heard(e health.Event) {
+func (a *App) onHealthEvent(e health.Event) {
 	a.log.Info("health", "event", e.Kind, "channel", e.Channel, "credential", e.Credential, "model", e.UpstreamModel, "reason", e.Reason)
-	a.keeper.Changed()
-	a.metrics.Heard(e)
+	a.healthSaver.Changed()
+	a.metrics.HealthEvent(e)
 	kind := alert.Kind(e.Kind)
-	if e.Actor != "" && a.elsewhere.Load() && alert.Begins(kind) {
+	if e.Actor != "" && a.seenChanges.Load() && alert.Begins(kind) {
 		return // the node that was told tells
 	}
 	if alert.Known(kind) {

@@ -21,8 +21,8 @@ func (a *App) newMetrics() *telemetry.Metrics {
 			defer done()
 			return a.alerts.Pending(ctx)
 		},
-		Backlog:    func() (int, time.Time) { return a.books.Waiting() },
-		Unrecorded: func() int64 { return a.books.Unrecorded() },
+		Backlog:    func() (int, time.Time) { return a.bookkeeper.Waiting() },
+		Unrecorded: func() int64 { return a.bookkeeper.Unrecorded() },
 	})
 	m.Configured(a.Config().Version(), time.Now(), false)
 	return m

@@ -25,26 +25,26 @@ func (a *App) join(ctx context.Context) (err error) {
 	// Names of their own: they must not be taken by what opts.Rand repeats.
 	ids := ident.New(rand.Reader, time.Now)
 	a.node, err = cluster.Join(ctx, cluster.Options{DB: a.db, IDs: ids, Log: a.log, Lease: cfg.Store.Lease,
-		Claimants: a.claimants, TakeOver: a.takeOver})
+		NodesWithWork: a.nodesWithWork, TakeOver: a.takeOver})
 	if err != nil {
 		return err
 	}
 	if err := a.openSpool(ctx, cfg.Store); err != nil {
 		return err
 	}
-	a.books.Join(a.node)
-	a.books.Queue(a.spool, a.log, a.backlog)
-	if err := a.node.Sweep(ctx); err != nil {
+	a.bookkeeper.Join(a.node)
+	a.bookkeeper.Queue(a.spool, a.log, a.backlog)
+	if err := a.node.TakeOverAll(ctx); err != nil {
 		return fmt.Errorf("resolving what the last run left open: %w", err)
 	}
 	return nil
 }
 
-// claimants are the nodes that unfinished work names. The nameless one stands
+// nodesWithWork are the nodes that unfinished work names. The nameless one stands
 // for holds that nobody runs.
-func (a *App) claimants(ctx context.Context) ([]string, error) {
+func (a *App) nodesWithWork(ctx context.Context) ([]string, error) {
 	requests, err := a.journal.Nodes(ctx)
-	keys, err2 := a.repeats.Nodes(ctx)
+	keys, err2 := a.idempotency.Nodes(ctx)
 	return append(append(requests, keys...), ""), errors.Join(err, err2)
 }
 
@@ -69,14 +69,14 @@ func (a *App) takeOver(ctx context.Context, node string) error {
 		}
 		return price.List{}, false
 	}
-	n, err := a.books.Recover(ctx, node, prices, costs, a.log)
+	n, err := a.bookkeeper.Recover(ctx, node, prices, costs, a.log)
 	if n > 0 {
 		a.log.Warn("resolved requests that a dead process left open", "node", node, "requests", n)
 	}
 	if err != nil {
 		return err
 	}
-	return a.repeats.Free(ctx, node)
+	return a.idempotency.ReleaseKeysOf(ctx, node)
 }
 
 // openSpool makes this process's spool and tells the database what others, now
@@ -92,7 +92,7 @@ func (a *App) openSpool(ctx context.Context, s config.Store) (err error) {
 	options := spool.Options{Sync: s.Sync == config.SyncFull, Damaged: a.spoolDamaged}
 	left, err := spool.Leftovers(dir, prefix, options)
 	for _, l := range left {
-		err = errors.Join(err, a.adopt(ctx, l, strings.TrimPrefix(l.Name, prefix)))
+		err = errors.Join(err, a.writeBackLeftover(ctx, l, strings.TrimPrefix(l.Name, prefix)))
 	}
 	if err != nil {
 		return err
@@ -112,15 +112,15 @@ func (a *App) spoolDamaged(d spool.Damage) {
 	a.alerts.Raise(alert.Event{Kind: alert.SpoolDamaged, Reason: why})
 }
 
-// adopt carries out what a dead process's spool holds. That nobody holds the
+// writeBackLeftover carries out what a dead process's spool holds. That nobody holds the
 // file proves the process dead, whatever its lease says.
-func (a *App) adopt(ctx context.Context, l spool.Left, node string) error {
-	n, err := a.books.Replay(ctx, l.Spool)
+func (a *App) writeBackLeftover(ctx context.Context, l spool.Leftover, node string) error {
+	n, err := a.bookkeeper.WriteBack(ctx, l.Spool)
 	if n > 0 {
 		a.log.Warn("ends of requests that a dead process could not tell the database are written", "node", node, "requests", n)
 	}
 	if err == nil {
-		err = a.node.Bury(ctx, node)
+		err = a.node.RemoveDead(ctx, node)
 	}
 	return errors.Join(err, l.Close())
 }
@@ -150,12 +150,12 @@ func (a *App) backlog(waiting int, since time.Time) {
 		Reason: fmt.Sprintf("%d since %s; customers are served what runs, and new requests are refused", waiting, since.UTC().Format(time.RFC3339))})
 }
 
-// leave takes this process out at the end, unless something of it still waits
+// leaveCluster takes this process out at the end, unless something of it still waits
 // for the database: then the next start, or another node, sees to that.
-func (a *App) leave() {
-	ctx, done := context.WithTimeout(context.Background(), lastWords)
+func (a *App) leaveCluster() {
+	ctx, done := context.WithTimeout(context.Background(), leaveTimeout)
 	defer done()
-	if _, err := a.books.Replay(ctx, a.spool); err != nil {
+	if _, err := a.bookkeeper.WriteBack(ctx, a.spool); err != nil {
 		n, _ := a.spool.Waiting()
 		a.log.Error("ends of requests wait on disk: the next start tells the database", "requests", n, "error", err)
 		return
@@ -165,21 +165,21 @@ func (a *App) leave() {
 	}
 }
 
-// lastWords bounds what a process waits for the database at its end.
-const lastWords = 10 * time.Second
+// leaveTimeout bounds what a process waits for the database at its end.
+const leaveTimeout = 10 * time.Second
 
-// lookEvery is how often a node looks for changes that others made to
+// pollEvery is how often a node looks for changes that others made to
 // customers, keys and channels. They are effective everywhere within a second.
-const lookEvery = 400 * time.Millisecond
+const pollEvery = 400 * time.Millisecond
 
-// followOthers makes changes of customers and keys, and operators' orders about
+// pollOthers makes changes of customers and keys, and operators' orders about
 // channels, effective that were made on other nodes.
-func (a *App) followOthers(ctx context.Context) error {
+func (a *App) pollOthers(ctx context.Context) error {
 	if !a.db.Shared() {
 		<-ctx.Done()
 		return nil
 	}
-	t := time.NewTicker(lookEvery)
+	t := time.NewTicker(pollEvery)
 	defer t.Stop()
 	for {
 		select {

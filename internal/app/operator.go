@@ -42,11 +42,11 @@ func (o operator) rows() []admin.Channel {
 			if w, set := o.health.Weight(m.Name, c.Channel.Name); set {
 				weight = float64(w)
 			}
-			row := admin.Channel{Channel: c.Channel.Name, PublicModel: m.Name, State: v.State, Reason: v.Reason, Since: moment(v.Since),
-				Until: moment(v.Until), Weight: weight, EffectiveWeight: weight * v.Factor, ConsecutiveFailures: v.ConsecutiveFailures,
+			row := admin.Channel{Channel: c.Channel.Name, PublicModel: m.Name, State: v.State, Reason: v.Reason, Since: formatTime(v.Since),
+				Until: formatTime(v.Until), Weight: weight, EffectiveWeight: weight * v.Factor, ConsecutiveFailures: v.ConsecutiveFailures,
 				Credentials: []admin.Credential{}}
 			for _, k := range v.Credentials {
-				row.Credentials = append(row.Credentials, admin.Credential{Name: k.Name, State: k.State, Reason: k.Reason, Until: moment(k.Until)})
+				row.Credentials = append(row.Credentials, admin.Credential{Name: k.Name, State: k.State, Reason: k.Reason, Until: formatTime(k.Until)})
 			}
 			out = append(out, row)
 		}
@@ -54,7 +54,7 @@ func (o operator) rows() []admin.Channel {
 	return out
 }
 
-func moment(t time.Time) *time.Time {
+func formatTime(t time.Time) *time.Time {
 	if t.IsZero() {
 		return nil
 	}
@@ -68,21 +68,21 @@ const orderTime = 10 * time.Second
 // Override applies an operator's change, here at once and on the other nodes
 // within a second; it is durable when it returns.
 func (o operator) Override(ctx context.Context, x admin.Override) error {
-	if err := possible(o.Config(), x); err != nil {
+	if err := orderApplies(o.Config(), x); err != nil {
 		return err
 	}
 	// Half done is worse than late: whoever asked may have gone.
 	ctx, done := context.WithTimeout(context.WithoutCancel(ctx), orderTime)
 	defer done()
-	return o.orders.Give(ctx, orders.Order{Action: string(x.Action), Channel: x.Channel, Credential: x.Credential,
+	return o.orders.Add(ctx, orders.Order{Action: string(x.Action), Channel: x.Channel, Credential: x.Credential,
 		PublicModel: x.PublicModel, Weight: x.Weight, Reason: x.Reason, Actor: x.Actor})
 }
 
-// obey carries out an order, given here or elsewhere. What another node's
+// applyOrder carries out an order, given here or elsewhere. What another node's
 // configuration has and this one's has not is not for this one.
-func (a *App) obey(x orders.Order, given bool) {
-	a.elsewhere.Store(!given)
-	defer a.elsewhere.Store(false)
+func (a *App) applyOrder(x orders.Order, given bool) {
+	a.seenChanges.Store(!given)
+	defer a.seenChanges.Store(false)
 	var err error
 	switch admin.Action(x.Action) {
 	case admin.ActionPause:
@@ -99,12 +99,12 @@ func (a *App) obey(x orders.Order, given bool) {
 	}
 }
 
-// possible tells whether the configuration knows what an order is about.
-func possible(cfg *config.Config, x admin.Override) error {
+// orderApplies tells whether the configuration knows what an order is about.
+func orderApplies(cfg *config.Config, x admin.Override) error {
 	ch := cfg.Channel(x.Channel)
 	switch {
 	case x.Action == admin.ActionWeight:
-		return weighable(cfg, x)
+		return weightApplies(cfg, x)
 	case ch == nil:
 		return fmt.Errorf("%w: %w", admin.ErrUnknown, &health.Unknown{Channel: x.Channel})
 	case x.Action != admin.ActionEnable && x.Action != admin.ActionDisable:
@@ -115,8 +115,8 @@ func possible(cfg *config.Config, x admin.Override) error {
 	return nil
 }
 
-// weighable tells whether the public model lists the channel.
-func weighable(cfg *config.Config, x admin.Override) error {
+// weightApplies tells whether the public model lists the channel.
+func weightApplies(cfg *config.Config, x admin.Override) error {
 	m := cfg.Model(x.PublicModel)
 	switch {
 	case m == nil:

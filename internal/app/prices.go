@@ -16,12 +16,12 @@ func (a *App) openPrices(ctx context.Context) error {
 	return a.prices.Note(ctx, pricesOf(a.Config()))
 }
 
-// noteTime bounds how long a reload waits for the database.
-const noteTime = 10 * time.Second
+// priceListTimeout bounds how long a reload waits for the database.
+const priceListTimeout = 10 * time.Second
 
 // notePrices is the same for a new configuration, before it is in force.
 func (a *App) notePrices(cfg *config.Config) error {
-	ctx, done := context.WithTimeout(context.Background(), noteTime)
+	ctx, done := context.WithTimeout(context.Background(), priceListTimeout)
 	defer done()
 	return a.prices.Note(ctx, pricesOf(cfg))
 }

@@ -44,8 +44,8 @@ func (w *watched) list() []string {
 	return slices.Clone(w.files)
 }
 
-// follow reloads at every change of the source, until ctx ends.
-func (a *App) follow(ctx context.Context) error {
+// watchConfig reloads at every change of the source, until ctx ends.
+func (a *App) watchConfig(ctx context.Context) error {
 	src := a.opts.Source
 	if src.Load == nil {
 		return nil
@@ -134,8 +134,8 @@ func (a *App) Reload(cfg *config.Config) error {
 	a.cfg.Store(cfg)
 	a.serveAdmin()
 	a.upstream.Retain(cfg)
-	a.alerts.Settle(a.stillHolds)
-	a.keeper.Changed()
+	a.alerts.ResolveEnded(a.stillHolds)
+	a.healthSaver.Changed()
 	a.metrics.Configured(cfg.Version(), time.Now(), true)
 	a.log.Info("configuration applied", "running", cfg.Version(), "before", old.Version())
 	for _, w := range cfg.Warnings() {

@@ -8,15 +8,15 @@ import (
 	"rubicon/internal/engine/turn"
 )
 
-// newRepeats makes the keeper of repeated requests.
-func (a *App) newRepeats() *idempotency.Keeper {
+// newIdempotency makes the keeper of repeated requests.
+func (a *App) newIdempotency() *idempotency.Keys {
 	return idempotency.New(idempotency.Options{DB: a.db, Node: func() string { return a.node.ID() }, Now: time.Now, Log: a.log,
-		WriteLimit: func() time.Duration { return a.Config().Timers.Write },
-		Linger:     a.linger})
+		WriteLimit:         func() time.Duration { return a.Config().Timers.Write },
+		TimeWithoutClients: a.timeWithoutClients})
 }
 
-// linger is how long a request goes on whose clients have all left.
-func (a *App) linger() time.Duration {
+// timeWithoutClients is how long a request goes on whose clients have all left.
+func (a *App) timeWithoutClients() time.Duration {
 	if a.Config().OnDisconnect == config.DisconnectDrain {
 		return turn.DrainTime
 	}
@@ -27,6 +27,6 @@ func (a *App) linger() time.Duration {
 // nobody included.
 func (a *App) endTurns() {
 	a.connections(turn.ErrShutdown)
-	a.repeats.Stop(turn.ErrShutdown)
+	a.idempotency.Stop(turn.ErrShutdown)
 	a.engine.StopDraining()
 }

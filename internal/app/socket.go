@@ -13,9 +13,9 @@ func (a *App) socketHandler(ids *ident.Source) *wsapi.Handler {
 	return wsapi.New(wsapi.Deps{Config: a.Config, Engine: a.engine, Accounts: a.accounts, IDs: ids, Uploads: a.uploads, Log: a.log})
 }
 
-// drainSockets ends the WebSocket connections, which net/http does not know any
+// finishSockets ends the WebSocket connections, which net/http does not know any
 // more, beside its own shutdown; the returned function waits for it.
-func (a *App) drainSockets(ctx context.Context) (wait func()) {
+func (a *App) finishSockets(ctx context.Context) (wait func()) {
 	var wg sync.WaitGroup
 	wg.Go(func() { a.sockets.Shutdown(ctx) })
 	return wg.Wait

@@ -13,7 +13,7 @@ import (
 // held and charged for nothing.
 func surfaces() []httpapi.Surface {
 	row := func(path string, s journal.Surface, p protocol.Protocol) httpapi.Surface {
-		return httpapi.Surface{Path: path, Surface: s, Protocol: &p, Free: s == journal.SurfaceCountTokens}
+		return httpapi.Surface{Path: path, Surface: s, Protocol: &p, Uncharged: s == journal.SurfaceCountTokens}
 	}
 	return []httpapi.Surface{
 		row("/v1/responses", journal.SurfaceResponsesHTTP, responses.Protocol()),

@@ -56,10 +56,10 @@ func (d *decoder) rule(n *node, path, name string) []classify.Rule {
 	}
 	failure := classify.Failure(class)
 	base := classify.Rule{
-		Name: name, Words: code, CodeOnly: true, Types: typ, Message: message, Both: len(code) > 0 && len(message) > 0,
+		Name: name, Words: code, CodeOnly: true, Types: typ, Message: message, NeedsBoth: len(code) > 0 && len(message) > 0,
 		Failure: failure, RateLimit: failure == classify.RateLimited,
 		// Nobody shall strike a credential by having his own words quoted.
-		Unquoted: failure == classify.Balance || failure == classify.Auth,
+		WithoutQuotes: failure == classify.Balance || failure == classify.Auth,
 	}
 	if len(status) == 0 {
 		return []classify.Rule{base}

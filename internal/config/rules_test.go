@@ -15,8 +15,8 @@ func TestChannelRules(t *testing.T) {
   {type: throttled, class: rate_limited},
   {status: 500, message: "model*loading", class: overloaded}]`))
 	want := []classify.Rule{
-		{Name: "rule 1 of the channel", From: 400, Words: []string{"arrears", "1113"}, CodeOnly: true, Message: []string{"please top up"}, Both: true, Unquoted: true, Failure: classify.Balance},
-		{Name: "rule 1 of the channel", From: 403, Words: []string{"arrears", "1113"}, CodeOnly: true, Message: []string{"please top up"}, Both: true, Unquoted: true, Failure: classify.Balance},
+		{Name: "rule 1 of the channel", From: 400, Words: []string{"arrears", "1113"}, CodeOnly: true, Message: []string{"please top up"}, NeedsBoth: true, WithoutQuotes: true, Failure: classify.Balance},
+		{Name: "rule 1 of the channel", From: 403, Words: []string{"arrears", "1113"}, CodeOnly: true, Message: []string{"please top up"}, NeedsBoth: true, WithoutQuotes: true, Failure: classify.Balance},
 		{Name: "rule 2 of the channel", CodeOnly: true, Types: []string{"throttled"}, Failure: classify.RateLimited, RateLimit: true},
 		{Name: "rule 3 of the channel", From: 500, CodeOnly: true, Message: []string{"model*loading"}, Failure: classify.Overloaded},
 	}

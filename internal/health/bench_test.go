@@ -8,8 +8,8 @@ import (
 	"rubicon/internal/wire/classify"
 )
 
-// bench is a registry with a clock that the test moves.
-type bench struct {
+// registryTest is a registry with a clock that the test moves.
+type registryTest struct {
 	*testing.T
 	r      *Registry
 	cfg    *config.Config
@@ -40,22 +40,22 @@ func configuration() *config.Config {
 	return &cfg
 }
 
-func newBench(t *testing.T) *bench {
-	b := &bench{T: t, at: time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC), cfg: configuration()}
+func newBench(t *testing.T) *registryTest {
+	b := &registryTest{T: t, at: time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC), cfg: configuration()}
 	b.r = New(Options{Now: func() time.Time { return b.at }, Notify: func(e Event) { b.events = append(b.events, e) }})
 	b.r.Configure(b.cfg)
 	return b
 }
 
-func (b *bench) wait(d time.Duration) { b.at = b.at.Add(d) }
+func (b *registryTest) wait(d time.Duration) { b.at = b.at.Add(d) }
 
-func (b *bench) view(channel string) View {
+func (b *registryTest) view(channel string) View {
 	b.Helper()
 	return b.r.View(b.cfg.Channel(channel), upstreamModel)
 }
 
 // kinds are the kinds of the events since the last call.
-func (b *bench) kinds() (out []Kind) {
+func (b *registryTest) kinds() (out []Kind) {
 	for _, e := range b.events {
 		out = append(out, e.Kind)
 	}
@@ -65,7 +65,7 @@ func (b *bench) kinds() (out []Kind) {
 
 func route(channel, cred string) Route { return Route{channel, cred, upstreamModel} }
 
-func (b *bench) allow(route Route, customer string) *Permit {
+func (b *registryTest) allow(route Route, customer string) *Permit {
 	b.Helper()
 	p, ok := b.r.Allow(route, customer)
 	if !ok {
@@ -74,25 +74,25 @@ func (b *bench) allow(route Route, customer string) *Permit {
 	return p
 }
 
-func (b *bench) refused(route Route) {
+func (b *registryTest) refused(route Route) {
 	b.Helper()
 	if _, ok := b.r.Allow(route, "x"); ok {
 		b.Fatalf("%+v is allowed: %+v", route, b.view(route.Channel))
 	}
 }
 
-func (b *bench) once(route Route, res Result) {
+func (b *registryTest) once(route Route, res Result) {
 	b.Helper()
 	b.allow(route, "c").Done(res)
 }
 
-func (b *bench) fail(route Route, f classify.Failure) {
+func (b *registryTest) fail(route Route, f classify.Failure) {
 	b.Helper()
 	b.once(route, Result{Failure: f})
 }
 
 // state checks state and usability of a channel.
-func (b *bench) state(channel, state string, usable bool) {
+func (b *registryTest) state(channel, state string, usable bool) {
 	b.Helper()
 	if v := b.view(channel); v.State != state || v.Usable != usable {
 		b.Fatalf("channel %s is %s (usable %v), want %s (%v): %+v", channel, v.State, v.Usable, state, usable, v)
@@ -100,7 +100,7 @@ func (b *bench) state(channel, state string, usable bool) {
 }
 
 // credential checks state and usability of a credential.
-func (b *bench) credential(channel, name, state string, usable bool) CredentialView {
+func (b *registryTest) credential(channel, name, state string, usable bool) CredentialView {
 	b.Helper()
 	for _, k := range b.view(channel).Credentials {
 		if k.Name != name {

@@ -28,11 +28,11 @@ func (r *Registry) Configure(cfg *config.Config) {
 		events = append(events, c.configure(conf, now)...)
 	}
 	for _, gone := range before {
-		gone.retire()
+		gone.ignoreResults()
 	}
 	r.keepServed(cfg)
 	r.mu.Unlock()
-	r.tell(events)
+	r.notifyAll(events)
 }
 
 // take takes over the numbers; a group that is not set stays as it was (a
@@ -47,7 +47,7 @@ func (s *settings) take(cfg *config.Config) {
 	if cfg.BalancePause != 0 {
 		s.balancePause = cfg.BalancePause
 	}
-	s.patience = patience(cfg)
+	s.probeTime = probeTime(cfg)
 }
 
 // configure takes over a channel's credentials.
@@ -64,10 +64,10 @@ func (c *channel) configure(conf *config.Channel, now time.Time) (events []Event
 			k = old
 		} else if old != nil {
 			old.generation++
-			if old.off != nil && old.recheck.IsZero() {
-				k.off = old.off
-			} else if old.off != nil {
-				events = append(events, Event{Kind: CredentialOn, At: now, Channel: conf.Name, Credential: n.Name, Reason: ReasonKeyReplaced})
+			if old.disabled != nil && old.recheck.IsZero() {
+				k.disabled = old.disabled
+			} else if old.disabled != nil {
+				events = append(events, Event{Kind: CredentialEnabledEvent, At: now, Channel: conf.Name, Credential: n.Name, Reason: ReasonKeyReplaced})
 			}
 		}
 		c.credentials = append(c.credentials, k)
@@ -75,8 +75,8 @@ func (c *channel) configure(conf *config.Channel, now time.Time) (events []Event
 	return events
 }
 
-// retire makes what is still under way on a channel that is gone old news.
-func (c *channel) retire() {
+// ignoreResults makes what is still under way on a channel that is gone old news.
+func (c *channel) ignoreResults() {
 	for _, k := range c.credentials {
 		k.generation++
 	}
@@ -113,10 +113,10 @@ func (r *Registry) keepServed(cfg *config.Config) {
 	}
 }
 
-// patience is the longest silence that any attempt's own timers allow: a probe
+// probeTime is the longest silence that any attempt's own timers allow: a probe
 // that is silent for longer has been lost by its owner. As long as the timers
 // work, they end it before.
-func patience(cfg *config.Config) time.Duration {
+func probeTime(cfg *config.Config) time.Duration {
 	longest := max(cfg.Timers.Headers, cfg.Timers.Answer, cfg.Timers.FirstEvent, cfg.Timers.Idle)
 	for i := range cfg.Models {
 		for _, cand := range cfg.Models[i].Channels {
@@ -125,7 +125,7 @@ func patience(cfg *config.Config) time.Duration {
 		}
 	}
 	if longest <= 0 {
-		return defaultPatience
+		return defaultProbeTime
 	}
-	return longest + cfg.Timers.Connect + patienceSlack
+	return longest + cfg.Timers.Connect + probeSlack
 }

@@ -14,8 +14,8 @@ type credential struct {
 	// requests from before report about key and balance is old news then.
 	generation uint64
 
-	off     *Order    // disabled
-	recheck time.Time // the next one if upstream refused it; zero: an operator's order
+	disabled *Order    // disabled
+	recheck  time.Time // the next one if upstream refused it; zero: an operator's order
 
 	balance balance
 	cooling map[string]cooling // by upstream model
@@ -103,16 +103,16 @@ func (c cooling) answered() cooling {
 	return c
 }
 
-// free tells whether the credential may be used for the model at that time.
-func (k *credential) free(model string, now time.Time) bool {
+// available tells whether the credential may be used for the model at that time.
+func (k *credential) available(model string, now time.Time) bool {
 	return k.ready(now) && !now.Before(k.cooling[model].until)
 }
 
 // ready: nothing but a cooldown may keep it from being used.
-func (k *credential) ready(now time.Time) bool { return k.off == nil && k.balance.free(now) }
+func (k *credential) ready(now time.Time) bool { return k.disabled == nil && k.balance.available(now) }
 
-// free: not paused, or the pause is over and its one probe is not in flight.
-func (b balance) free(now time.Time) bool {
+// available: not paused, or the pause is over and its one probe is not in flight.
+func (b balance) available(now time.Time) bool {
 	return b.until.IsZero() || !now.Before(b.until) && (b.probe == nil || !now.Before(b.deadline))
 }
 
@@ -157,10 +157,10 @@ func (k *credential) answered(model string) {
 // view is what others see of the credential.
 func (k *credential) view(model string, now time.Time, set settings) CredentialView {
 	cool := k.cooling[model]
-	v := CredentialView{Name: k.name, State: CredentialActive, Usable: k.free(model, now), Factor: cool.factorAt(now, set.step)}
+	v := CredentialView{Name: k.name, State: CredentialActive, Usable: k.available(model, now), Factor: cool.factorAt(now, set.step)}
 	switch {
-	case k.off != nil:
-		v.State, v.Reason, v.Since = CredentialDisabled, k.off.Reason, k.off.Since
+	case k.disabled != nil:
+		v.State, v.Reason, v.Since = CredentialDisabled, k.disabled.Reason, k.disabled.Since
 	case !k.balance.until.IsZero():
 		v.State, v.Reason, v.Since, v.Until = StatePaused, ReasonUpstreamBalance, k.balance.since, k.balance.until
 	case now.Before(cool.until):

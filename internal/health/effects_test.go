@@ -31,7 +31,7 @@ func TestEveryClass(t *testing.T) {
 		classify.Unknown:            {StateOpen, counting},
 		classify.RateLimited:        {StateCooling, []Kind{CooldownStarted}},
 		classify.Balance:            {StatePaused, []Kind{CredentialPaused, ChannelPaused}},
-		classify.Auth:               {StateNoCredential, []Kind{CredentialOff}},
+		classify.Auth:               {StateNoCredential, []Kind{CredentialDisabledEvent}},
 		classify.Unfit:              {StateClosed, []Kind{ChannelUnfit, ChannelUnfit, ChannelUnfit, ChannelUnfit, ChannelUnfit, ChannelUnfit}},
 		classify.TotalTimeout:       {StateClosed, nil},
 		classify.Deterministic:      {StateClosed, nil},

@@ -25,18 +25,18 @@ type Kind string
 
 // The kinds of events.
 const (
-	BreakerOpened     Kind = "breaker_opened"
-	BreakerHalfOpen   Kind = "breaker_half_open"
-	BreakerClosed     Kind = "breaker_closed"
-	CredentialOff     Kind = "credential_disabled"
-	CredentialOn      Kind = "credential_enabled"
-	CredentialPaused  Kind = "credential_paused"  // upstream's balance
-	CredentialResumed Kind = "credential_resumed" // upstream's balance
-	ChannelPaused     Kind = "channel_paused"     // by an operator, or all of its credentials are
-	ChannelResumed    Kind = "channel_resumed"
-	CooldownStarted   Kind = "cooldown"
-	ChannelUnfit      Kind = "channel_unfit"
-	WeightSet         Kind = "weight_set"
+	BreakerOpened           Kind = "breaker_opened"
+	BreakerHalfOpen         Kind = "breaker_half_open"
+	BreakerClosed           Kind = "breaker_closed"
+	CredentialDisabledEvent Kind = "credential_disabled"
+	CredentialEnabledEvent  Kind = "credential_enabled"
+	CredentialPaused        Kind = "credential_paused"  // upstream's balance
+	CredentialResumed       Kind = "credential_resumed" // upstream's balance
+	ChannelPaused           Kind = "channel_paused"     // by an operator, or all of its credentials are
+	ChannelResumed          Kind = "channel_resumed"
+	CooldownStarted         Kind = "cooldown"
+	ChannelUnfit            Kind = "channel_unfit"
+	WeightSet               Kind = "weight_set"
 )
 
 var entered = map[breaker.Position]Kind{

@@ -52,9 +52,9 @@ const (
 const (
 	defaultRecheck    = 10 * time.Minute
 	defaultWeightStep = 30 * time.Second
-	defaultPatience   = 10 * time.Minute
-	// patienceSlack is what an attempt may take to report a timer that fired.
-	patienceSlack = 5 * time.Second
+	defaultProbeTime  = 10 * time.Minute
+	// probeSlack is what an attempt may take to report a timer that fired.
+	probeSlack = 5 * time.Second
 )
 
 // Options set up a Registry. Zero values mean the defaults that are named.
@@ -71,10 +71,10 @@ type Options struct {
 // Registry holds the health of all routes. It is safe for concurrent use: one
 // lock, held for a few map look-ups at a time.
 type Registry struct {
-	now     func() time.Time
-	notify  func(Event)
-	recheck time.Duration
-	poke    chan struct{} // wakes RunRechecks
+	now          func() time.Time
+	notify       func(Event)
+	recheck      time.Duration
+	wakeRechecks chan struct{} // wakes RunRechecks
 
 	mu       sync.Mutex
 	set      settings
@@ -88,7 +88,7 @@ type settings struct {
 	cooldown     config.Cooldown
 	balancePause time.Duration
 	step         time.Duration // of the weight's return
-	patience     time.Duration // how long a probe may be silent
+	probeTime    time.Duration // how long a probe may be silent
 }
 
 // weightOf names an override of a weight.
@@ -121,8 +121,8 @@ type Order struct {
 func New(o Options) *Registry {
 	usual := config.Default()
 	r := &Registry{
-		now: o.Now, notify: o.Notify, recheck: o.Recheck, poke: make(chan struct{}, 1),
-		set:      settings{breaker: o.Breaker, cooldown: o.Cooldown, balancePause: o.BalancePause, step: o.WeightStep, patience: defaultPatience},
+		now: o.Now, notify: o.Notify, recheck: o.Recheck, wakeRechecks: make(chan struct{}, 1),
+		set:      settings{breaker: o.Breaker, cooldown: o.Cooldown, balancePause: o.BalancePause, step: o.WeightStep, probeTime: defaultProbeTime},
 		channels: map[string]*channel{}, weights: map[weightOf]int{},
 	}
 	if r.now == nil {
@@ -166,8 +166,8 @@ func (c *channel) credential(name string) *credential {
 	return nil
 }
 
-// tell hands events on. It must be called without the lock.
-func (r *Registry) tell(events []Event) {
+// notifyAll hands events on. It must be called without the lock.
+func (r *Registry) notifyAll(events []Event) {
 	if r.notify == nil {
 		return
 	}

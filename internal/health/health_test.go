@@ -109,7 +109,7 @@ func TestHungProbeFreesItself(t *testing.T) {
 	}
 	b.wait(30 * time.Second)
 	hung := b.allow(route("b", "k1"), "c")
-	patience := 10*time.Minute + 5*time.Second + patienceSlack // timers.answer is the longest, plus connect
+	patience := 10*time.Minute + 5*time.Second + probeSlack // timers.answer is the longest, plus connect
 	b.wait(patience - time.Second)
 	b.refused(route("b", "k1"))
 	b.wait(time.Second)
@@ -173,7 +173,7 @@ func TestCooling(t *testing.T) {
 }
 
 // cools tells how long a 429 without a time, of a request sent now, cools b.
-func (b *bench) cools() time.Duration {
+func (b *registryTest) cools() time.Duration {
 	b.Helper()
 	p, ok := b.r.AllowCooling(route("b", "k1"), "c")
 	if !ok {
@@ -318,7 +318,7 @@ func TestOneOfTwoCredentialsIsRefused(t *testing.T) {
 	if v := b.view("a"); v.State != StateNoCredential || v.Usable || v.Reason != ReasonUpstreamAuth || !v.Since.Equal(b.at) {
 		t.Errorf("without any credential the channel is %+v", v)
 	}
-	if diff := cmp.Diff([]Kind{CredentialOff, CredentialOff}, b.kinds()); diff != "" {
+	if diff := cmp.Diff([]Kind{CredentialDisabledEvent, CredentialDisabledEvent}, b.kinds()); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -468,7 +468,7 @@ func TestEarliestReturn(t *testing.T) {
 	}
 	want(0, true)
 	b.allow(route("a", "k1"), "c")
-	want(busyProbe, true)
+	want(probeRunning, true)
 	_ = b.r.Pause("a", "", "")
 	_ = b.r.Pause("b", "", "")
 	want(0, false)
@@ -503,7 +503,7 @@ func TestReload(t *testing.T) {
 	b.cfg.Channels[1].Credentials[0].Key = config.NewSecret("sk-new")
 	b.r.Configure(b.cfg)
 	b.state("b", StateClosed, true) // upstream's refusal was of the old key
-	if diff := cmp.Diff([]Kind{CredentialOn}, b.kinds()); diff != "" {
+	if diff := cmp.Diff([]Kind{CredentialEnabledEvent}, b.kinds()); diff != "" {
 		t.Error(diff)
 	}
 

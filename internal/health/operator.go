@@ -24,7 +24,7 @@ func (r *Registry) Pause(channel, reason, actor string) error {
 			return
 		}
 		c.paused = &Order{Reason: reasonOr(reason), Actor: actor, Since: now}
-		c.say(Event{Kind: ChannelPaused, Reason: c.paused.Reason, Actor: actor})
+		c.addEvent(Event{Kind: ChannelPaused, Reason: c.paused.Reason, Actor: actor})
 	}, now)
 }
 
@@ -38,15 +38,15 @@ func (r *Registry) Resume(channel, reason, actor string) error {
 		c.paused = nil
 		for _, k := range c.credentials {
 			switch {
-			case k.name == "" && k.off != nil:
+			case k.name == "" && k.disabled != nil:
 				c.enable(k, reasonOr(reason), actor)
 			case k.unpause():
 				k.generation++
-				c.say(Event{Kind: CredentialResumed, Credential: k.name, Reason: reasonOr(reason), Actor: actor})
+				c.addEvent(Event{Kind: CredentialResumed, Credential: k.name, Reason: reasonOr(reason), Actor: actor})
 			}
 		}
 		if was {
-			c.say(Event{Kind: ChannelResumed, Reason: reasonOr(reason), Actor: actor})
+			c.addEvent(Event{Kind: ChannelResumed, Reason: reasonOr(reason), Actor: actor})
 		}
 	}, now)
 }
@@ -64,9 +64,9 @@ func (r *Registry) SetCredential(channel, credential string, enabled bool, reaso
 			missing = true
 		case enabled:
 			c.enable(k, reasonOr(reason), actor)
-		case k.off == nil || !k.recheck.IsZero(): // an operator's order replaces upstream's refusal
-			k.off, k.recheck = &Order{Reason: reasonOr(reason), Actor: actor, Since: now}, time.Time{}
-			c.say(Event{Kind: CredentialOff, Credential: credential, Reason: k.off.Reason, Actor: actor})
+		case k.disabled == nil || !k.recheck.IsZero(): // an operator's order replaces upstream's refusal
+			k.disabled, k.recheck = &Order{Reason: reasonOr(reason), Actor: actor, Since: now}, time.Time{}
+			c.addEvent(Event{Kind: CredentialDisabledEvent, Credential: credential, Reason: k.disabled.Reason, Actor: actor})
 		}
 	}, now)
 	if missing {
@@ -77,20 +77,20 @@ func (r *Registry) SetCredential(channel, credential string, enabled bool, reaso
 
 // enable puts a credential right.
 func (c *channelAt) enable(k *credential, reason, actor string) {
-	off, wasOut := k.off != nil, c.allPaused()
+	off, wasOut := k.disabled != nil, c.allPaused()
 	paused := k.unpause()
 	if !off && !paused {
 		return
 	}
-	k.off, k.recheck = nil, time.Time{}
+	k.disabled, k.recheck = nil, time.Time{}
 	k.generation++
-	kind := CredentialOn
+	kind := CredentialEnabledEvent
 	if !off {
 		kind = CredentialResumed
 	}
-	c.say(Event{Kind: kind, Credential: k.name, Reason: reason, Actor: actor})
+	c.addEvent(Event{Kind: kind, Credential: k.name, Reason: reason, Actor: actor})
 	if wasOut && paused && c.paused == nil {
-		c.say(Event{Kind: ChannelResumed, Reason: reason, Actor: actor})
+		c.addEvent(Event{Kind: ChannelResumed, Reason: reason, Actor: actor})
 	}
 }
 
@@ -101,7 +101,7 @@ type channelAt struct {
 	events []Event
 }
 
-func (c *channelAt) say(e Event) {
+func (c *channelAt) addEvent(e Event) {
 	e.At, e.Channel = c.now, c.conf.Name
 	c.events = append(c.events, e)
 }
@@ -117,7 +117,7 @@ func (r *Registry) order(channel string, do func(*channelAt), now time.Time) err
 	at := &channelAt{channel: c, now: now}
 	do(at)
 	r.mu.Unlock()
-	r.tell(at.events)
+	r.notifyAll(at.events)
 	return nil
 }
 
@@ -132,7 +132,7 @@ func (r *Registry) SetWeight(publicModel, channel string, weight int) error {
 		} else {
 			r.weights[weightOf{publicModel, channel}] = weight
 		}
-		c.say(Event{Kind: WeightSet, PublicModel: publicModel, Weight: weight})
+		c.addEvent(Event{Kind: WeightSet, PublicModel: publicModel, Weight: weight})
 	}, now)
 }
 

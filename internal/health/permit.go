@@ -46,7 +46,7 @@ const aliveEvery = time.Second
 
 // Allow asks to send one attempt. The permit is nil if it may not go.
 func (r *Registry) Allow(route Route, customer string) (*Permit, bool) {
-	return r.ask(route, customer, (*credential).free)
+	return r.ask(route, customer, (*credential).available)
 }
 
 // AllowCooling is Allow for a route that may cool: nothing better is there, and
@@ -63,7 +63,7 @@ func (r *Registry) ask(route Route, customer string, is fit) (*Permit, bool) {
 	r.mu.Lock()
 	p, events := r.allow(route, customer, is, now)
 	r.mu.Unlock()
-	r.tell(events)
+	r.notifyAll(events)
 	return p, p != nil
 }
 
@@ -77,7 +77,7 @@ func (r *Registry) allow(route Route, customer string, is fit, now time.Time) (*
 		return nil, nil
 	}
 	p := &Permit{r: r, channel: c, route: route, customer: customer, model: c.model(route.UpstreamModel), cred: k, sent: now}
-	eff, events := p.step(breaker.Event{Kind: breaker.Acquire, Customer: customer, Deadline: now.Add(r.set.patience)}, now)
+	eff, events := p.step(breaker.Event{Kind: breaker.Acquire, Customer: customer, Deadline: now.Add(r.set.probeTime)}, now)
 	if !eff.Allowed {
 		return nil, events
 	}
@@ -90,7 +90,7 @@ func (r *Registry) allow(route Route, customer string, is fit, now time.Time) (*
 	p.credGen = k.generation
 	if !k.balance.until.IsZero() {
 		p.balance = true
-		k.balance.probe, k.balance.deadline = p, now.Add(r.set.patience)
+		k.balance.probe, k.balance.deadline = p, now.Add(r.set.probeTime)
 	}
 	return p, events
 }
@@ -118,13 +118,13 @@ func (p *Permit) Alive() {
 		return
 	}
 	p.r.mu.Lock()
-	deadline := now.Add(p.r.set.patience)
+	deadline := now.Add(p.r.set.probeTime)
 	_, events := p.step(breaker.Event{Kind: breaker.Extend, Ticket: p.ticket, Deadline: deadline}, now)
 	if p.balance && p.cred.balance.probe == p {
 		p.cred.balance.deadline = deadline
 	}
 	p.r.mu.Unlock()
-	p.r.tell(events)
+	p.r.notifyAll(events)
 }
 
 // Done gives the permit back. Only the first call counts; a nil permit is none.
@@ -139,18 +139,18 @@ func (p *Permit) Done(res Result) {
 		return
 	}
 	p.done = true
-	events := p.settle(res, now)
+	events := p.applyResult(res, now)
 	p.r.mu.Unlock()
-	p.r.tell(events)
+	p.r.notifyAll(events)
 }
 
-// settle applies a result.
-func (p *Permit) settle(res Result, now time.Time) []Event {
+// applyResult applies a result.
+func (p *Permit) applyResult(res Result, now time.Time) []Event {
 	var effect Effect
 	if !res.OK && !res.Aborted {
 		effect = EffectOf(res.Failure, res.RateLimit)
 	}
-	e := breaker.Event{Kind: breaker.Nothing, Customer: p.customer, Ticket: p.ticket, Cause: string(res.Failure), Sent: p.sent, Outlived: p.outlived()}
+	e := breaker.Event{Kind: breaker.Abandoned, Customer: p.customer, Ticket: p.ticket, Cause: string(res.Failure), Sent: p.sent, Outlived: p.outlived()}
 	p.model.flying.remove(p)
 	switch {
 	case res.Aborted:
@@ -167,13 +167,13 @@ func (p *Permit) settle(res Result, now time.Time) []Event {
 		events = append(events, p.event(ChannelUnfit, now))
 	}
 	if p.cred != nil {
-		events = append(events, p.strike(effect, res, now)...)
+		events = append(events, p.applyToCredential(effect, res, now)...)
 	}
 	return events
 }
 
-// strike applies what a result does to the credential.
-func (p *Permit) strike(effect Effect, res Result, now time.Time) (events []Event) {
+// applyToCredential applies what a result does to the credential.
+func (p *Permit) applyToCredential(effect Effect, res Result, now time.Time) (events []Event) {
 	k := p.cred
 	probing := p.balance && k.balance.probe == p
 	if probing {
@@ -203,9 +203,9 @@ func (p *Permit) strike(effect Effect, res Result, now time.Time) (events []Even
 		if p.channel.allPaused() {
 			events = append(events, Event{Kind: ChannelPaused, At: now, Channel: p.route.Channel, Reason: ReasonUpstreamBalance, Until: k.balance.until})
 		}
-	case effect.Disable && k.off == nil:
-		p.r.refuse(k, now)
-		events = append(events, p.credentialEvent(CredentialOff, ReasonUpstreamAuth, time.Time{}, now))
+	case effect.Disable && k.disabled == nil:
+		p.r.disableRefused(k, now)
+		events = append(events, p.credentialEvent(CredentialDisabledEvent, ReasonUpstreamAuth, time.Time{}, now))
 	}
 	return events
 }
@@ -224,7 +224,7 @@ func (p *Permit) credentialEvent(k Kind, reason string, until, now time.Time) Ev
 func (c *channel) allPaused() bool {
 	paused := 0
 	for _, k := range c.credentials {
-		if k.off != nil {
+		if k.disabled != nil {
 			continue
 		}
 		if k.balance.until.IsZero() {

@@ -11,14 +11,14 @@ import (
 // does not keep the others waiting.
 const recheckTimeout = 30 * time.Second
 
-// Asker asks a provider whether it accepts a credential (GET {base_url}/models)
+// CredentialCheck asks a provider whether it accepts a credential (GET {base_url}/models)
 // and returns nil only if it did: no answer, or an answer that does not look at
 // the key, is an error.
-type Asker func(ctx context.Context, channel *config.Channel, credential string) error
+type CredentialCheck func(ctx context.Context, channel *config.Channel, credential string) error
 
-// refuse disables a credential that upstream refused.
-func (r *Registry) refuse(k *credential, now time.Time) {
-	k.off = &Order{Reason: ReasonUpstreamAuth, Since: now}
+// disableRefused disables a credential that upstream refused.
+func (r *Registry) disableRefused(k *credential, now time.Time) {
+	k.disabled = &Order{Reason: ReasonUpstreamAuth, Since: now}
 	k.recheck = now.Add(r.recheck)
 	r.wake()
 }
@@ -26,14 +26,14 @@ func (r *Registry) refuse(k *credential, now time.Time) {
 // wake lets RunRechecks look again when the next one is due.
 func (r *Registry) wake() {
 	select {
-	case r.poke <- struct{}{}:
+	case r.wakeRechecks <- struct{}{}:
 	default: // it will look anyway
 	}
 }
 
 // RunRechecks re-checks credentials that upstream refused, away from customers'
 // traffic, until ctx ends; it returns nil then. One at a time.
-func (r *Registry) RunRechecks(ctx context.Context, do Asker) error {
+func (r *Registry) RunRechecks(ctx context.Context, do CredentialCheck) error {
 	for {
 		due, next := r.dueRechecks()
 		for _, c := range due {
@@ -52,7 +52,7 @@ func (r *Registry) RunRechecks(ctx context.Context, do Asker) error {
 	}
 }
 
-func ask(ctx context.Context, do Asker, c check) error {
+func ask(ctx context.Context, do CredentialCheck, c check) error {
 	ctx, cancel := context.WithTimeout(ctx, recheckTimeout)
 	defer cancel()
 	return do(ctx, c.conf, c.k.name)
@@ -70,7 +70,7 @@ func (r *Registry) sleep(ctx context.Context, next time.Time) bool {
 	case <-ctx.Done():
 		return false
 	case <-timer:
-	case <-r.poke:
+	case <-r.wakeRechecks:
 	}
 	return true
 }
@@ -91,7 +91,7 @@ func (r *Registry) dueRechecks() (due []check, next time.Time) {
 	for _, c := range r.channels {
 		for _, k := range c.credentials {
 			switch {
-			case k.off == nil || k.recheck.IsZero():
+			case k.disabled == nil || k.recheck.IsZero():
 			case !now.Before(k.recheck):
 				due = append(due, check{c, c.conf, k, k.generation})
 			case next.IsZero() || k.recheck.Before(next):
@@ -108,12 +108,12 @@ func (r *Registry) rechecked(c check, accepted bool) {
 	r.mu.Lock()
 	at := &channelAt{channel: c.c, now: now}
 	switch k := c.k; {
-	case k.generation != c.generation || k.off == nil || k.recheck.IsZero():
+	case k.generation != c.generation || k.disabled == nil || k.recheck.IsZero():
 	case accepted:
 		at.enable(k, ReasonRecheck, "")
 	default:
 		k.recheck = now.Add(r.recheck)
 	}
 	r.mu.Unlock()
-	r.tell(at.events)
+	r.notifyAll(at.events)
 }

@@ -84,7 +84,7 @@ func TestRechecks(t *testing.T) {
 		if diff := cmp.Diff(want, a.at); diff != "" {
 			t.Errorf("re-checks:\n%s", diff)
 		}
-		if diff := cmp.Diff([]Kind{CredentialOff, CredentialOff, CredentialOn}, kinds); diff != "" {
+		if diff := cmp.Diff([]Kind{CredentialDisabledEvent, CredentialDisabledEvent, CredentialEnabledEvent}, kinds); diff != "" {
 			t.Error(diff)
 		}
 

@@ -91,7 +91,7 @@ func resetValue(value string, now time.Time) (time.Duration, bool) {
 	case ok && n >= epochSeconds:
 		return until(time.Unix(int64(n), 0), now)
 	case ok:
-		return within(n)
+		return secondsDuration(n)
 	}
 	if d, err := time.ParseDuration(value); err == nil && d > 0 && d <= Longest {
 		return d, true
@@ -109,8 +109,8 @@ func until(at, now time.Time) (time.Duration, bool) {
 	return 0, false
 }
 
-// within makes a duration of seconds, if it is one.
-func within(seconds float64) (time.Duration, bool) {
+// secondsDuration makes a duration of seconds, if it is one.
+func secondsDuration(seconds float64) (time.Duration, bool) {
 	if seconds <= 0 || seconds > Longest.Seconds() {
 		return 0, false
 	}

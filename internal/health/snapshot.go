@@ -80,7 +80,7 @@ func (c *channel) export(name string, now time.Time, set settings) ChannelSnapsh
 	}
 	for _, k := range c.credentials {
 		cs := CredentialSnapshot{
-			Name: k.name, Key: k.mark(), Disabled: k.off, ByUpstream: !k.recheck.IsZero(), Recheck: k.recheck,
+			Name: k.name, Key: k.keyDigest(), Disabled: k.disabled, ByUpstream: !k.recheck.IsZero(), Recheck: k.recheck,
 			BalanceSince: k.balance.since, BalanceUntil: k.balance.until, Cooling: map[string]CoolingSnapshot{},
 		}
 		for m, cool := range k.cooling {
@@ -125,12 +125,12 @@ func (c *channel) restore(s ChannelSnapshot, now time.Time, set settings, rechec
 		if k == nil {
 			continue
 		}
-		replaced := cs.Key != "" && cs.Key != k.mark()
+		replaced := cs.Key != "" && cs.Key != k.keyDigest()
 		if replaced && cs.ByUpstream {
 			cs.Disabled = nil
 		}
-		k.off, k.recheck = cs.Disabled, time.Time{}
-		if k.off != nil && cs.ByUpstream {
+		k.disabled, k.recheck = cs.Disabled, time.Time{}
+		if k.disabled != nil && cs.ByUpstream {
 			k.recheck = earlier(cs.Recheck, now.Add(recheck))
 			if k.recheck.IsZero() {
 				k.recheck = now // of a version that did not keep it
@@ -150,9 +150,9 @@ func (c *channel) restore(s ChannelSnapshot, now time.Time, set settings, rechec
 	}
 }
 
-// mark tells a key from another one and says nothing else of it: four bytes of
+// keyDigest tells a key from another one and says nothing else of it: four bytes of
 // a digest fit too many keys to find one.
-func (k *credential) mark() string {
+func (k *credential) keyDigest() string {
 	if k.key.Empty() {
 		return ""
 	}

@@ -42,10 +42,10 @@ func (r *Registry) View(channel *config.Channel, upstreamModel string) View {
 	defer r.mu.Unlock()
 	c := r.channels[channel.Name]
 	if len(channel.Credentials) == 0 {
-		v.Credentials = append(v.Credentials, c.look("", upstreamModel, now, r.set))
+		v.Credentials = append(v.Credentials, c.viewCredential("", upstreamModel, now, r.set))
 	}
 	for i := range channel.Credentials {
-		v.Credentials = append(v.Credentials, c.look(channel.Credentials[i].Name, upstreamModel, now, r.set))
+		v.Credentials = append(v.Credentials, c.viewCredential(channel.Credentials[i].Name, upstreamModel, now, r.set))
 	}
 	var s breaker.State
 	if c != nil {
@@ -55,7 +55,7 @@ func (r *Registry) View(channel *config.Channel, upstreamModel string) View {
 		v.Since = c.since
 	}
 	v.position(s, now)
-	v.Ready = s.Free(now, r.set.breaker)
+	v.Ready = s.WouldAllow(now, r.set.breaker)
 	v.Usable = v.Ready
 	v.fromCredentials()
 	if c != nil && c.paused != nil {
@@ -64,8 +64,8 @@ func (r *Registry) View(channel *config.Channel, upstreamModel string) View {
 	return v
 }
 
-// look views one credential; one that is not known is active.
-func (c *channel) look(name, model string, now time.Time, set settings) CredentialView {
+// viewCredential views one credential; one that is not known is active.
+func (c *channel) viewCredential(name, model string, now time.Time, set settings) CredentialView {
 	if c != nil {
 		if k := c.credential(name); k != nil {
 			return k.view(model, now, set)
@@ -76,8 +76,8 @@ func (c *channel) look(name, model string, now time.Time, set settings) Credenti
 
 // position fills in what the breaker says.
 func (v *View) position(s breaker.State, now time.Time) {
-	at := s.Where(now)
-	v.State, v.ConsecutiveFailures = string(at), s.Row
+	at := s.PositionAt(now)
+	v.State, v.ConsecutiveFailures = string(at), s.ConsecutiveFailures
 	if at == breaker.Closed {
 		if !s.Since.IsZero() {
 			v.Since = s.Since
@@ -85,7 +85,7 @@ func (v *View) position(s breaker.State, now time.Time) {
 		return
 	}
 	v.Reason, v.Since, v.Until = s.Cause, s.Since, s.Until
-	if at == breaker.HalfOpen && s.At == breaker.Open {
+	if at == breaker.HalfOpen && s.Position == breaker.Open {
 		v.Since, v.Until = s.Until, time.Time{} // its time is up, nobody has come yet
 	}
 }
@@ -133,8 +133,8 @@ func (v *View) fromCredentials() {
 	v.State, v.Reason, v.Since, v.Until = state, reason, since, until
 }
 
-// busyProbe is what to tell where a probe is in flight: its end is not known.
-const busyProbe = time.Second
+// probeRunning is what to tell where a probe is in flight: its end is not known.
+const probeRunning = time.Second
 
 // EarliestReturn is the earliest moment one of the routes may answer; false if
 // none will by itself. For the retry_after of all_channels_failed. A credential
@@ -176,9 +176,9 @@ func (r *Registry) returns(route Route, now time.Time) (at time.Time, certain, o
 			at = t
 		}
 	}
-	if m := c.models[route.UpstreamModel]; m != nil && !m.breaker.Free(now, r.set.breaker) {
-		later(now.Add(busyProbe))
-		if m.breaker.Where(now) == breaker.Open {
+	if m := c.models[route.UpstreamModel]; m != nil && !m.breaker.WouldAllow(now, r.set.breaker) {
+		later(now.Add(probeRunning))
+		if m.breaker.PositionAt(now) == breaker.Open {
 			later(m.breaker.Until)
 		}
 	}
@@ -186,7 +186,7 @@ func (r *Registry) returns(route Route, now time.Time) (at time.Time, certain, o
 	if k == nil {
 		return at, certain, true
 	}
-	if k.off != nil {
+	if k.disabled != nil {
 		if k.recheck.IsZero() {
 			return at, false, false
 		}
@@ -195,8 +195,8 @@ func (r *Registry) returns(route Route, now time.Time) (at time.Time, certain, o
 	}
 	later(k.cooling[route.UpstreamModel].until)
 	later(k.balance.until)
-	if !k.balance.free(now) {
-		later(now.Add(busyProbe))
+	if !k.balance.available(now) {
+		later(now.Add(probeRunning))
 	}
 	return at, certain, true
 }

@@ -5,10 +5,10 @@ import (
 	"math/bits"
 )
 
-// Loader is a Pending that reads rows before the ops run: those that the ops of
+// Preloader is a Pending that reads rows before the ops run: those that the ops of
 // the transaction announced. All of them are read in one exchange and locked in
 // the order of their keys, so that two writers cannot wait for each other.
-type Loader interface {
+type Preloader interface {
 	Pending
 	// Load calls tx.Ask for what was announced.
 	Load(tx *Tx)
@@ -22,14 +22,14 @@ type SelectIn struct {
 	Keep bool
 }
 
-// Ask reads the rows whose column has one of the keys. It is for Loaders alone;
+// Preload reads the rows whose column has one of the keys. It is for Loaders alone;
 // row is called once per row after all of them asked.
-func (tx *Tx) Ask(from SelectIn, keys []string, row func(Rows) error) {
+func (tx *Tx) Preload(from SelectIn, keys []string, row func(Rows) error) {
 	if len(keys) == 0 {
 		return
 	}
 	if tx.session.dialect.arrays {
-		tx.asks = append(tx.asks, query{from.array(), []any{keys}, row})
+		tx.preloads = append(tx.preloads, query{from.array(), []any{keys}, row})
 		return
 	}
 	for len(keys) > 0 {
@@ -38,7 +38,7 @@ func (tx *Tx) Ask(from SelectIn, keys []string, row func(Rows) error) {
 		for i := range args {
 			args[i] = keys[i]
 		}
-		tx.asks = append(tx.asks, query{tx.session.batchText(from, n), args, row})
+		tx.preloads = append(tx.preloads, query{tx.session.batchText(from, n), args, row})
 		keys = keys[n:]
 	}
 }
@@ -58,15 +58,15 @@ func (s SelectIn) list(_ dialect, rows int) string {
 // start begins the transaction with what Loaders ask.
 func (tx *Tx) start() error {
 	for _, p := range tx.pending {
-		if l, ok := p.value.(Loader); ok {
+		if l, ok := p.value.(Preloader); ok {
 			l.Load(tx)
 		}
 	}
 	s := tx.session
-	if len(tx.asks) == 0 {
+	if len(tx.preloads) == 0 {
 		return s.start(tx.ctx, s.dialect.begin)
 	}
-	list := append([]query{{text: s.dialect.begin}}, tx.asks...)
-	tx.asks = nil
+	list := append([]query{{text: s.dialect.begin}}, tx.preloads...)
+	tx.preloads = nil
 	return s.conn.pipeline(tx.ctx, list)
 }

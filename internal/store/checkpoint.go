@@ -32,7 +32,7 @@ func volumeOf(row []any) int64 {
 // noteVolume tells the checkpointer when enough was written. It never waits: if
 // a checkpoint is due already, that one covers this too.
 func (db *DB) noteVolume(s *session) {
-	if db.moving == nil {
+	if db.background == nil {
 		return
 	}
 	db.sinceCheckpoint += s.volume
@@ -54,8 +54,8 @@ func (db *DB) noteVolume(s *session) {
 // never idle adds to it during each move: the log would grow as long as the load
 // lasts. So the little that came meanwhile is moved while the writer waits.
 func (db *DB) runCheckpoints() {
-	s := <-db.moving.free
-	defer db.moving.give(s)
+	s := <-db.background.idle
+	defer db.background.give(s)
 	// A failure has no consequence but a longer log: the next one moves it, and
 	// a disk that fails or fills shows in the writes. So it is with a reader that
 	// still needs the log; the writer does not wait long for it to end.
@@ -68,7 +68,7 @@ func (db *DB) runCheckpoints() {
 	for range db.due {
 		run(db.dialect.checkpoint)
 		run(db.dialect.checkpoint) // what came during the first: the less is left, the shorter the wait
-		writer := <-db.writing.free
+		writer := <-db.writing.idle
 		run(db.dialect.restart)
 		db.writing.give(writer)
 	}

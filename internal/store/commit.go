@@ -17,10 +17,10 @@ const (
 		ON CONFLICT (writer) DO UPDATE SET at = excluded.at RETURNING number`
 	deleteMarks = `DELETE FROM commit_marks WHERE writer = ? OR at < ?`
 
-	// markLife is how long the mark of a writer that was killed stays.
-	markLife = 24 * time.Hour
-	// doubtTime bounds how long it takes to learn what became of a COMMIT.
-	doubtTime = 10 * time.Second
+	// markLifetime is how long the mark of a writer that was killed stays.
+	markLifetime = 24 * time.Hour
+	// commitCheckTimeout bounds how long it takes to learn what became of a COMMIT.
+	commitCheckTimeout = 10 * time.Second
 )
 
 // mark lets a writer find out, after it lost its connection during a COMMIT,
@@ -42,7 +42,7 @@ func (db *DB) commit(tx *Tx, jobs []*job) error {
 	if !commits(jobs) {
 		return errors.Join(errWithdrawn, s.rollback(tx.ctx))
 	}
-	marked := db.marked.Load()
+	marked := db.hasMark.Load()
 	if marked {
 		s.mark.number++
 		list = append(list, query{text: writeMark, args: []any{s.mark.writer, s.mark.number, time.Now().UnixMilli()}})
@@ -66,12 +66,12 @@ func (db *DB) commit(tx *Tx, jobs []*job) error {
 		s.outage.over(time.Now())
 		return nil
 	}
-	return &databaseError{cause: err, means: again}
+	return &databaseError{cause: err, means: runAgain}
 }
 
 // committed asks a new connection for the mark of the last transaction.
 func (s *session) committed() (bool, error) {
-	ctx, done := context.WithTimeout(context.Background(), doubtTime)
+	ctx, done := context.WithTimeout(context.Background(), commitCheckTimeout)
 	defer done()
 	for {
 		if err := s.ready(ctx); err != nil {
@@ -93,11 +93,11 @@ func (s *session) committed() (bool, error) {
 
 // forgetMarks removes the marks at the end, with those of writers long gone.
 func (db *DB) forgetMarks() {
-	if !db.marked.Load() {
+	if !db.hasMark.Load() {
 		return
 	}
 	for range db.dialect.writers {
-		s := <-db.writing.free
+		s := <-db.writing.idle
 		s.forgetMark()
 		db.writing.give(s)
 	}
@@ -107,8 +107,8 @@ func (s *session) forgetMark() {
 	if s.conn == nil || s.conn.broken() {
 		return
 	}
-	ctx, done := context.WithTimeout(context.Background(), goodbyeTime)
+	ctx, done := context.WithTimeout(context.Background(), closeTimeout)
 	defer done()
 	// It does no harm where it stays.
-	_, _ = s.exec(ctx, deleteMarks, []any{s.mark.writer, time.Now().Add(-markLife).UnixMilli()})
+	_, _ = s.exec(ctx, deleteMarks, []any{s.mark.writer, time.Now().Add(-markLifetime).UnixMilli()})
 }

@@ -44,10 +44,10 @@ type Rows interface {
 type failure uint8
 
 const (
-	failed   failure = iota // the work itself is at fault
-	conflict                // a unique constraint
-	again                   // others were in the way: the same may go well now
-	away                    // the database is not there, or cannot write
+	failed       failure = iota // the work itself is at fault
+	conflict                    // a unique constraint
+	runAgain                    // others were in the way: the same may go well now
+	databaseAway                // the database is not there, or cannot write
 )
 
 // databaseError is what the database or its driver reported, as opposed to
@@ -65,7 +65,7 @@ func (e *databaseError) Is(target error) bool {
 	case ErrConflict:
 		return e.means == conflict
 	case ErrUnavailable:
-		return e.means == away || e.means == again
+		return e.means == databaseAway || e.means == runAgain
 	}
 	return false
 }
@@ -81,10 +81,10 @@ func meaning(err error) failure {
 
 // unavailable is an error of a database that is away.
 func unavailable(cause error) error {
-	if meaning(cause) == away {
+	if meaning(cause) == databaseAway {
 		return cause
 	}
-	return &databaseError{cause: cause, means: away}
+	return &databaseError{cause: cause, means: databaseAway}
 }
 
 // wrap makes the errors of a driver what conn promises.

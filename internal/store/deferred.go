@@ -144,8 +144,8 @@ func (tx *Tx) put(stmt deferred, row []any) {
 // rowsOf is room for the rows of a statement, from the last transaction that
 // had some: growing it anew each time would be a good part of the work.
 func (s *session) rowsOf(stmt deferred) []any {
-	room := s.room[stmt]
-	delete(s.room, stmt)
+	room := s.rowBuffer[stmt]
+	delete(s.rowBuffer, stmt)
 	return room
 }
 
@@ -154,7 +154,7 @@ func (tx *Tx) recycle() {
 	for _, g := range tx.groups {
 		room := g.args[:cap(g.args)]
 		clear(room) // or what was in it would live as long
-		tx.session.room[g.stmt] = room[:0]
+		tx.session.rowBuffer[g.stmt] = room[:0]
 	}
 }
 

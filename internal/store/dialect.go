@@ -30,7 +30,7 @@ type dialect struct {
 	migration   func(text string) string // what it makes of a step for all
 	transaction time.Duration            // the most a transaction may take; 0: no bound
 	answer      time.Duration            // the most a word that costs nothing may take; 0: no bound
-	patience    time.Duration            // how long it is waited for when it is away
+	outageWait  time.Duration            // how long it is waited for when it is away
 }
 
 const commit = "COMMIT"

@@ -86,7 +86,7 @@ func (c *stallingConn) close() error                         { return nil }
 func openStalling(t *testing.T, s *stalling) *DB {
 	t.Helper()
 	d := dialect{connector: func(string, bool) (connector, error) { return s, nil }, readDSN: "r", readers: 1, writers: 1, begin: "BEGIN",
-		beginRead: "BEGIN", transaction: transactionTime, answer: answerTime, patience: patience, shared: true}
+		beginRead: "BEGIN", transaction: transactionTime, answer: answerTime, outageWait: outageWait, shared: true}
 	db, err := openDialect(t.Context(), d, Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -124,8 +124,8 @@ func TestACommitWithoutAnAnswer(t *testing.T) {
 			})
 			synctest.Wait()
 		}
-		begin(t.Context(), "under way", patience, ErrUncertain, nil)
-		begin(t.Context(), "queued", patience, ErrUnavailable, ErrUncertain)
+		begin(t.Context(), "under way", outageWait, ErrUncertain, nil)
+		begin(t.Context(), "queued", outageWait, ErrUnavailable, ErrUncertain)
 		soon, done := context.WithTimeoutCause(t.Context(), time.Second, errSlow)
 		defer done()
 		begin(soon, "in haste", time.Second, ErrUnavailable, ErrUncertain)
@@ -164,11 +164,11 @@ func TestAServerThatHangs(t *testing.T) {
 		server, answers := &stalling{}, make(chan struct{})
 		db := openStalling(t, server)
 		server.set(answers, true)
-		if took, err := timed(db, t.Context(), "lost"); took != patience || !errors.Is(err, ErrUnavailable) || errors.Is(err, ErrUncertain) {
+		if took, err := timed(db, t.Context(), "lost"); took != outageWait || !errors.Is(err, ErrUnavailable) || errors.Is(err, ErrUncertain) {
 			t.Errorf("%v after %v", err, took)
 		}
 		began := time.Now()
-		if err := db.Ping(t.Context()); time.Since(began) != patience || !errors.Is(err, ErrUnavailable) {
+		if err := db.Ping(t.Context()); time.Since(began) != outageWait || !errors.Is(err, ErrUnavailable) {
 			t.Errorf("a read: %v after %v", err, time.Since(began))
 		}
 		if took, err := timed(db, t.Context(), "refused"); took != 0 || !errors.Is(err, ErrUnavailable) {

@@ -28,12 +28,12 @@ type job struct {
 	done     chan error // with room for the one result
 }
 
-// patience is how long the caller waits.
+// outageWait is how long the caller waits.
 func (j *job) patience(ctx context.Context) time.Duration {
 	if deadline, ok := ctx.Deadline(); ok {
-		return min(patience, deadline.Sub(j.began))
+		return min(outageWait, deadline.Sub(j.began))
 	}
-	return patience
+	return outageWait
 }
 
 // leave notes that the caller does not wait any longer, and tells where the job

@@ -48,7 +48,7 @@ func (db *DB) Migrate(ctx context.Context) error {
 	if err := s.migrate(ctx, steps); err != nil {
 		return err
 	}
-	db.marked.Store(db.dialect.shared)
+	db.hasMark.Store(db.dialect.shared)
 	return nil
 }
 

@@ -51,7 +51,7 @@ func TestAFailedMigrationLeavesNothing(t *testing.T) {
 
 func failedMigration(t *testing.T, url string) {
 	db := open(t, url)
-	s := <-db.writing.free
+	s := <-db.writing.idle
 	err := s.migrate(t.Context(), []migration{
 		{1001, "good", "CREATE TABLE good (x BIGINT); CREATE TABLE also_good (x BIGINT)"},
 		{1002, "bad", "CREATE TABLE half (x BIGINT); nonsense"},

@@ -24,10 +24,10 @@ type outage struct {
 	cause    error
 }
 
-// refuses gives an error where waiting is known to be in vain, for somebody who
+// isRefusing gives an error where waiting is known to be in vain, for somebody who
 // would wait behind others: an attempt that has only begun may be the one that
 // finds the database back.
-func (o *outage) refuses(now time.Time) error {
+func (o *outage) isRefusing(now time.Time) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.trying > 0 && now.Sub(o.began) < retryOutage {
@@ -85,7 +85,7 @@ func (o *outage) failed(began, now time.Time, cause error) (giveUp bool) {
 // next attempt is not put off any longer.
 func (o *outage) over(now time.Time) {
 	if o.end(now) && o.other != nil {
-		o.other.tryNow()
+		o.other.mayTry()
 	}
 }
 
@@ -97,7 +97,7 @@ func (o *outage) end(now time.Time) (wasAway bool) {
 	return wasAway
 }
 
-func (o *outage) tryNow() {
+func (o *outage) mayTry() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.tried = time.Time{}

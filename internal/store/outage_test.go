@@ -26,8 +26,8 @@ func server(t *testing.T) *pgtest.Server {
 	return s
 }
 
-// tally is rows that nothing keeps from being there twice.
-type tally struct {
+// writeCounter is rows that nothing keeps from being there twice.
+type writeCounter struct {
 	db      *DB
 	direct  *DB // sees the table whatever happens to db
 	n       atomic.Int64
@@ -36,19 +36,19 @@ type tally struct {
 	slowest time.Duration
 }
 
-func newTally(t *testing.T, db, direct *DB) *tally {
+func newTally(t *testing.T, db, direct *DB) *writeCounter {
 	t.Helper()
 	write(t, direct, func(tx *Tx) error {
 		_, err := tx.Exec("CREATE TABLE tally (name TEXT NOT NULL)")
 		return err
 	})
-	return &tally{db: db, direct: direct, results: map[string]error{}}
+	return &writeCounter{db: db, direct: direct, results: map[string]error{}}
 }
 
 var insertTally = InsertInto{Table: "tally", Columns: "name"}
 
 // run writes rows with many workers until it is told to stop.
-func (y *tally) run(t *testing.T, workers int, stop <-chan struct{}) {
+func (y *writeCounter) run(t *testing.T, workers int, stop <-chan struct{}) {
 	var wg sync.WaitGroup
 	for range workers {
 		wg.Go(func() {
@@ -65,7 +65,7 @@ func (y *tally) run(t *testing.T, workers int, stop <-chan struct{}) {
 	wg.Wait()
 }
 
-func (y *tally) add(t *testing.T) error {
+func (y *writeCounter) add(t *testing.T) error {
 	name, began := fmt.Sprint("row ", y.n.Add(1)), time.Now()
 	err := y.db.Write(t.Context(), func(tx *Tx) error {
 		tx.Insert(insertTally, name)
@@ -79,7 +79,7 @@ func (y *tally) add(t *testing.T) error {
 }
 
 // check wants what every Write promised.
-func (y *tally) check(t *testing.T) {
+func (y *writeCounter) check(t *testing.T) {
 	t.Helper()
 	there := map[string]int{}
 	err := y.direct.Read(t.Context(), func(q *Query) error {
@@ -130,7 +130,7 @@ func TestLostAnswers(t *testing.T) {
 		db, _ = Open(t.Context(), through, Options{})
 	}
 	defer db.Close()
-	db.marked.Store(true)
+	db.hasMark.Store(true)
 	y := newTally(t, db, direct)
 	var wg sync.WaitGroup
 	for range 4 {
@@ -154,7 +154,7 @@ func TestTheServerIsKilled(t *testing.T) {
 	y := newTally(t, db, db)
 	stop, done := make(chan struct{}), make(chan struct{})
 	go func() { defer close(done); y.run(t, 8, stop) }()
-	for _, away := range []time.Duration{0, patience + time.Second} {
+	for _, away := range []time.Duration{0, outageWait + time.Second} {
 		wait(t, "writes", func() bool { return y.writtenSince(30) })
 		if err := s.Kill(); err != nil {
 			t.Fatal(err)
@@ -186,7 +186,7 @@ func TestTheServerIsKilled(t *testing.T) {
 }
 
 // writtenSince tells whether so many more rows were written.
-func (y *tally) writtenSince(n int) bool {
+func (y *writeCounter) writtenSince(n int) bool {
 	y.mu.Lock()
 	defer y.mu.Unlock()
 	written := 0

@@ -27,20 +27,20 @@ func TestAnOutageIsOverForAll(t *testing.T) {
 	}
 	now := start.Add(patience + time.Millisecond)
 	for _, o := range []*outage{&a, &b} {
-		if err := o.refuses(now); !errors.Is(err, ErrUnavailable) {
+		if err := o.isRefusing(now); !errors.Is(err, ErrUnavailable) {
 			t.Fatalf("a database that was just away is tried again at once: %v", err)
 		}
 	}
 	a.over(now)
 	for _, o := range []*outage{&a, &b} {
-		if err := o.refuses(now); err != nil {
+		if err := o.isRefusing(now); err != nil {
 			t.Errorf("the database is back, and still: %v", err)
 		}
 	}
 	// b finds it away all the same, which a's next success must not hide.
 	b.failed(now, now, away)
 	a.over(now)
-	if err := b.refuses(now); !errors.Is(err, ErrUnavailable) {
+	if err := b.isRefusing(now); !errors.Is(err, ErrUnavailable) {
 		t.Errorf("a hanging half is tried by everyone: %v", err)
 	}
 }
@@ -54,10 +54,10 @@ func TestAnAnswerIsASignOfLife(t *testing.T) {
 	if o.failed(start, start.Add(2*time.Second), errors.New("no answer")) {
 		t.Error("patience ended although others were answered")
 	}
-	if err := o.refuses(start.Add(2 * time.Second)); err != nil {
+	if err := o.isRefusing(start.Add(2 * time.Second)); err != nil {
 		t.Error(err)
 	}
-	if err := o.refuses(start.Add(4 * time.Second)); err != nil {
+	if err := o.isRefusing(start.Add(4 * time.Second)); err != nil {
 		t.Errorf("nobody tries a database that was tried two seconds ago: %v", err)
 	}
 	if !o.failed(start.Add(3*time.Second), start.Add(4*time.Second), errors.New("no answer")) {
@@ -84,7 +84,7 @@ func (h *hanging) close() error { return nil }
 // tries and the others are refused at once, however long the attempt takes.
 func TestAHangingServerKeepsOneWaiting(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		server, o := &hanging{}, &outage{patience: patience}
+		server, o := &hanging{}, &outage{patience: outageWait}
 		ask := func() time.Duration {
 			start := time.Now()
 			s := newSession(dialect{}, server, o)
@@ -93,7 +93,7 @@ func TestAHangingServerKeepsOneWaiting(t *testing.T) {
 			}
 			return time.Since(start)
 		}
-		if took := ask(); took < patience || took > patience+2*connectTime {
+		if took := ask(); took < outageWait || took > outageWait+2*connectTime {
 			t.Errorf("the first one waited %v", took)
 		}
 		time.Sleep(retryOutage)

@@ -13,9 +13,9 @@ const (
 	// postgresWriters: while one waits for the server and its disk, the next
 	// batch is on its way. More would only make the batches smaller.
 	postgresWriters = 2
-	connectTime     = patience
-	goodbyeTime     = time.Second
-	answerTime      = patience
+	connectTime     = outageWait
+	closeTimeout    = time.Second
+	answerTime      = outageWait
 	// transactionTime bounds how long a transaction may take, from the first
 	// exchange to the answer to COMMIT. Nobody waits for it so long: that is what
 	// a connection is given before it is taken for lost.
@@ -63,7 +63,7 @@ func postgresDialect(url string, o Options) (dialect, error) {
 		migration:   collated,
 		transaction: transactionTime,
 		answer:      answerTime,
-		patience:    patience,
+		outageWait:  outageWait,
 	}, nil
 }
 

@@ -63,7 +63,7 @@ func (c *postgresConn) broken() bool { return c.conn.IsClosed() }
 
 // close says good-bye, but not for long.
 func (c *postgresConn) close() error {
-	ctx, done := context.WithTimeout(context.Background(), goodbyeTime)
+	ctx, done := context.WithTimeout(context.Background(), closeTimeout)
 	defer done()
 	// The server may be gone; then so is the connection.
 	_ = c.conn.Close(ctx)
@@ -187,7 +187,7 @@ func (c *postgresConn) failure(ctx context.Context, err error) error {
 	}
 	means := readPostgresError(err)
 	if c.conn.IsClosed() {
-		means = away
+		means = databaseAway
 	}
 	if cause := context.Cause(ctx); cause != nil {
 		err = errors.Join(cause, err)
@@ -202,7 +202,7 @@ func readPostgresError(err error) failure {
 	if !errors.As(err, &e) {
 		var connect *pgconn.ConnectError
 		if errors.As(err, &connect) {
-			return away
+			return databaseAway
 		}
 		return failed // what could not be encoded or scanned
 	}
@@ -210,15 +210,15 @@ func readPostgresError(err error) failure {
 	case e.Code == "23505": // unique_violation
 		return conflict
 	case e.Code == "40001", e.Code == "40P01", e.Code == "55P03": // serialization, deadlock, lock timeout
-		return again
+		return runAgain
 	case e.Code == "57014": // query_canceled
 		return failed
 	case e.Code == "25006", e.Severity == "FATAL", e.Severity == "PANIC": // read only: a standby
-		return away
+		return databaseAway
 	}
 	switch e.Code[:2] {
 	case "08", "53", "57", "58": // connection, resources, operator's intervention, system
-		return away
+		return databaseAway
 	}
 	return failed
 }

@@ -16,13 +16,13 @@ type session struct {
 	outage    *outage
 	conn      conn // nil: not connected
 	texts     map[batchKey]string
-	room      map[deferred][]any // for rows, see Tx.recycle
+	rowBuffer map[deferred][]any // for rows, see Tx.recycle
 	mark      mark
 	volume    int64 // what its transactions added to the log, since it was last counted
 }
 
 func newSession(d dialect, c connector, o *outage) *session {
-	return &session{dialect: d, connector: c, outage: o, texts: map[batchKey]string{}, room: map[deferred][]any{}, mark: mark{writer: rand.Text()}}
+	return &session{dialect: d, connector: c, outage: o, texts: map[batchKey]string{}, rowBuffer: map[deferred][]any{}, mark: mark{writer: rand.Text()}}
 }
 
 func (s *session) close() error {
@@ -57,7 +57,7 @@ func (s *session) ready(ctx context.Context) error {
 		}
 		giveUp := s.outage.failed(began, time.Now(), err)
 		if ctx.Err() != nil {
-			return &databaseError{cause: errors.Join(context.Cause(ctx), err), means: away}
+			return &databaseError{cause: errors.Join(context.Cause(ctx), err), means: databaseAway}
 		}
 		if giveUp {
 			return unavailable(err)
@@ -69,8 +69,8 @@ func (s *session) ready(ctx context.Context) error {
 	return nil
 }
 
-// lost tells whether there was a connection that is broken.
-func (s *session) lost() bool { return s.conn != nil && s.conn.broken() }
+// connectionBroken tells whether there was a connection that is broken.
+func (s *session) connectionBroken() bool { return s.conn != nil && s.conn.broken() }
 
 func pause(ctx context.Context, d time.Duration) error {
 	t := time.NewTimer(d)
@@ -79,7 +79,7 @@ func pause(ctx context.Context, d time.Duration) error {
 	case <-t.C:
 		return nil
 	case <-ctx.Done():
-		return &databaseError{cause: context.Cause(ctx), means: away}
+		return &databaseError{cause: context.Cause(ctx), means: databaseAway}
 	}
 }
 
@@ -105,13 +105,13 @@ func (s *session) start(ctx context.Context, text string) error {
 			return err
 		}
 		began := time.Now()
-		err := s.say(ctx, text)
+		err := s.execText(ctx, text)
 		switch {
 		case err == nil:
 			return nil
-		case s.lost() && !lost && ctx.Err() == nil && !errors.Is(err, context.DeadlineExceeded):
+		case s.connectionBroken() && !lost && ctx.Err() == nil && !errors.Is(err, context.DeadlineExceeded):
 			lost = true
-		case s.lost() || meaning(err) != away || s.outage.failed(began, time.Now(), err):
+		case s.connectionBroken() || meaning(err) != databaseAway || s.outage.failed(began, time.Now(), err):
 			return err
 		default:
 			if err := pause(ctx, tryAgain); err != nil {
@@ -121,7 +121,7 @@ func (s *session) start(ctx context.Context, text string) error {
 	}
 }
 
-func (s *session) say(ctx context.Context, text string) error {
+func (s *session) execText(ctx context.Context, text string) error {
 	if s.dialect.answer > 0 {
 		var done context.CancelFunc
 		ctx, done = context.WithTimeout(ctx, s.dialect.answer)
@@ -170,7 +170,7 @@ func (s *session) rollback(ctx context.Context) error {
 	if s.conn == nil || s.conn.broken() {
 		return nil
 	}
-	err := s.say(ctx, "ROLLBACK")
+	err := s.execText(ctx, "ROLLBACK")
 	// SQLite has no code of its own for this.
 	if err != nil && (s.conn.broken() || strings.Contains(err.Error(), "no transaction is active")) {
 		return nil

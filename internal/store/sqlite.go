@@ -45,9 +45,9 @@ func sqliteDialect(path string, o Options) (dialect, error) {
 		beginRead: "BEGIN",
 		// A violation loses the transaction anyway, see Write. Saying so spares
 		// SQLite the journal that it keeps to undo a single statement.
-		insert:    "INSERT OR ROLLBACK",
-		migration: func(text string) string { return text },
-		patience:  2 * time.Second,
+		insert:     "INSERT OR ROLLBACK",
+		migration:  func(text string) string { return text },
+		outageWait: 2 * time.Second,
 	}
 	if path == ":memory:" {
 		d.writeDSN = "file::memory:?" + pragmas(write...)
@@ -85,7 +85,7 @@ func readSQLiteError(err error) failure {
 	switch e.Code() & 0xff { // the rest is detail
 	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_FULL, sqlite3.SQLITE_CANTOPEN,
 		sqlite3.SQLITE_READONLY, sqlite3.SQLITE_NOMEM, sqlite3.SQLITE_PERM:
-		return away
+		return databaseAway
 	}
 	return failed
 }

@@ -51,10 +51,10 @@ type DB struct {
 	reads   outage    // PostgreSQL is away for both, an SQLite file for one alone
 	lock    *fileLock // nil: not exclusive
 
-	writing *pool // the writers'
-	reading *pool // in memory the same one: readers and the writer take turns
-	moving  *pool // the checkpointer's; nil where there is none
-	pools   []*pool
+	writing    *pool // the writers'
+	reading    *pool // in memory the same one: readers and the writer take turns
+	background *pool // the checkpointer's; nil where there is none
+	pools      []*pool
 
 	queue   chan *job
 	due     chan struct{} // a checkpoint; closed after the writers
@@ -65,7 +65,7 @@ type DB struct {
 	once    sync.Once
 
 	sinceCheckpoint int64       // bytes of the log; the writer's own
-	marked          atomic.Bool // writers leave marks, see commit
+	hasMark         atomic.Bool // writers leave marks, see commit
 }
 
 // Open opens "sqlite:PATH", "sqlite::memory:" or "postgres://…" and starts the
@@ -81,8 +81,8 @@ func Open(ctx context.Context, url string, o Options) (*DB, error) {
 func openDialect(ctx context.Context, d dialect, o Options) (_ *DB, err error) {
 	db := &DB{
 		dialect: d,
-		writes:  outage{patience: d.patience},
-		reads:   outage{patience: d.patience},
+		writes:  outage{patience: d.outageWait},
+		reads:   outage{patience: d.outageWait},
 		queue:   make(chan *job, queueSize),
 		due:     make(chan struct{}, 1),
 		closing: make(chan struct{}),
@@ -100,7 +100,7 @@ func openDialect(ctx context.Context, d dialect, o Options) (_ *DB, err error) {
 	for range d.writers {
 		db.writers.Go(db.runWriter)
 	}
-	if db.moving != nil {
+	if db.background != nil {
 		db.stopped.Go(db.runCheckpoints)
 	}
 	return db, nil
@@ -115,7 +115,7 @@ func (db *DB) connect(ctx context.Context) (err error) {
 		return nil
 	}
 	if db.dialect.checkpoint != "" {
-		if db.moving, err = db.open(ctx, db.dialect.writeDSN, true, 1); err != nil {
+		if db.background, err = db.open(ctx, db.dialect.writeDSN, true, 1); err != nil {
 			return err
 		}
 	}
@@ -179,12 +179,12 @@ func (db *DB) Read(ctx context.Context, fn func(q *Query) error) error {
 
 // errSlow is a database that keeps somebody waiting for too long: it may as well
 // be away.
-var errSlow = &databaseError{cause: fmt.Errorf("no answer for %s", patience), means: away}
+var errSlow = &databaseError{cause: fmt.Errorf("no answer for %s", outageWait), means: databaseAway}
 
 // ReadSoon is Read for what a client waits for: a database that does not answer
 // soon is away.
 func (db *DB) ReadSoon(ctx context.Context, fn func(q *Query) error) error {
-	ctx, done := context.WithTimeoutCause(ctx, patience, errSlow)
+	ctx, done := context.WithTimeoutCause(ctx, outageWait, errSlow)
 	defer done()
 	err := db.Read(ctx, fn)
 	if err != nil && context.Cause(ctx) == error(errSlow) {
@@ -205,7 +205,7 @@ func (db *DB) take(ctx context.Context, p *pool) (*session, error) {
 		return nil, ErrClosed
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
-	case s := <-p.free:
+	case s := <-p.idle:
 		return s, nil
 	}
 }

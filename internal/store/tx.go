@@ -10,12 +10,12 @@ type Tx struct {
 	session *session
 	ctx     context.Context // the writer's own, not a caller's
 
-	writes  int   // how often anything was written or put off
-	volume  int64 // of that in the log, roughly
-	broken  error // the first error of the database; the transaction is lost
-	groups  []*group
-	pending []keyedPending
-	asks    []query
+	writes   int   // how often anything was written or put off
+	volume   int64 // of that in the log, roughly
+	broken   error // the first error of the database; the transaction is lost
+	groups   []*group
+	pending  []keyedPending
+	preloads []query
 }
 
 // Pending is what a package gathers over all the ops of a transaction to write

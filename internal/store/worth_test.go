@@ -21,7 +21,7 @@ func TestWorthWaiting(t *testing.T) {
 		"nobody listens":       {unavailable(errors.New("connection refused")), true},
 		"starting up":          {server("57P03"), true},
 		"too many connections": {server("53300"), true},
-		"a standby":            {&databaseError{cause: &pgconn.PgError{Code: "25006"}, means: away}, true},
+		"a standby":            {&databaseError{cause: &pgconn.PgError{Code: "25006"}, means: databaseAway}, true},
 		"wrong password":       {server("28P01"), false},
 		"no such role":         {server("28000"), false},
 		"no such database":     {server("3D000"), false},

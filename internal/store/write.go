@@ -25,9 +25,9 @@ type Panic struct {
 
 func (p *Panic) Error() string { return fmt.Sprintf("panic in a store operation: %v", p.Value) }
 
-// patience is how long anybody waits for a database, and how long an outage is
+// outageWait is how long anybody waits for a database, and how long an outage is
 // ridden through. Afterwards work is refused at once, until it answers again.
-const patience = 2500 * time.Millisecond
+const outageWait = 2500 * time.Millisecond
 
 // Write runs op in a transaction that it shares with whatever else is waiting,
 // and returns when that is durable. The rules for op:
@@ -81,7 +81,7 @@ func (db *DB) giveUp(j *job) error {
 }
 
 func (db *DB) enqueue(ctx context.Context, j *job) error {
-	if err := db.writes.refuses(j.began); err != nil {
+	if err := db.writes.isRefusing(j.began); err != nil {
 		return err
 	}
 	db.gate.RLock()
@@ -113,7 +113,7 @@ func (db *DB) runWriter() {
 		if len(batch) == 0 {
 			continue
 		}
-		s := <-db.writing.free
+		s := <-db.writing.idle
 		db.runBatch(s, batch)
 		db.noteVolume(s)
 		db.writing.give(s)
@@ -181,10 +181,10 @@ func (db *DB) persist(s *session, batch []*job) (ran []*job, results []error, er
 			continue
 		}
 		hangs := errors.Is(err, context.DeadlineExceeded)
-		if meaning(err) == away || hangs {
+		if meaning(err) == databaseAway || hangs {
 			s.outage.failed(began, time.Now(), err)
 		}
-		if err == nil || try == maxTries || errors.Is(err, ErrUncertain) || meaning(err) != again && !s.lost() || hangs {
+		if err == nil || try == maxTries || errors.Is(err, ErrUncertain) || meaning(err) != runAgain && !s.connectionBroken() || hangs {
 			return batch, results, err
 		}
 		time.Sleep(rand.N(time.Duration(try) * 5 * time.Millisecond))
@@ -226,7 +226,7 @@ func (db *DB) transact(s *session, jobs []*job) (results []error, err error) {
 func (tx *Tx) begin(jobs []*job) error {
 	for _, j := range jobs {
 		for _, announce := range j.announce {
-			if err := guarded(tx, func(tx *Tx) error { announce(tx); return nil }); err != nil {
+			if err := withoutPanic(tx, func(tx *Tx) error { announce(tx); return nil }); err != nil {
 				return err
 			}
 		}
@@ -238,7 +238,7 @@ func (tx *Tx) begin(jobs []*job) error {
 // transaction cannot go on.
 func (tx *Tx) run(op func(*Tx) error) (refusal, broken error) {
 	before := tx.writes
-	err := guarded(tx, op)
+	err := withoutPanic(tx, op)
 	var p *Panic
 	switch {
 	case tx.broken != nil:
@@ -250,7 +250,7 @@ func (tx *Tx) run(op func(*Tx) error) (refusal, broken error) {
 	return err, nil
 }
 
-func guarded(tx *Tx, op func(*Tx) error) (err error) {
+func withoutPanic(tx *Tx, op func(*Tx) error) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			err = &Panic{Value: v, Stack: debug.Stack()}

@@ -90,8 +90,8 @@ func whatWaitsIsCommittedTogether(t *testing.T, db *DB) {
 	}
 }
 
-// harm is an op that goes wrong.
-type harm struct {
+// harmfulOp is an op that goes wrong.
+type harmfulOp struct {
 	name string
 	bad  func(tx *Tx) error
 	want func(error) bool
@@ -99,7 +99,7 @@ type harm struct {
 }
 
 func TestOneOpNeverHarmsTheOthers(t *testing.T) {
-	for _, c := range []harm{
+	for _, c := range []harmfulOp{
 		{"refusal before writing", func(*Tx) error { return errRefused },
 			func(err error) bool { return errors.Is(err, errRefused) }, 1},
 		{"error after an insert", func(tx *Tx) error { return errors.Join(insert("bad", 1)(tx), errRefused) },
@@ -137,7 +137,7 @@ func TestOneOpNeverHarmsTheOthers(t *testing.T) {
 	}
 }
 
-func harmless(t *testing.T, db *DB, c harm) {
+func harmless(t *testing.T, db *DB, c harmfulOp) {
 	write(t, db, insert("there", 7))
 	runs := 0
 	good := func(name string) func(tx *Tx) error {

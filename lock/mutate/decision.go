@@ -1,8 +1,8 @@
 package main
 
-// decisions breaks the table of what runs again (docs/contract.md#s3): each
+// decisionMutants breaks the table of what runs again (docs/contract.md#s3): each
 // row, each refusal, and the facts and the choice that go with them.
-func decisions() []mutant {
+func decisionMutants() []mutant {
 	const (
 		rules   = "internal/engine/replay/rules.go"
 		decide  = "internal/engine/replay/replay.go"
@@ -69,11 +69,11 @@ func decisions() []mutant {
 		{name: "replay after a timeout switch", breaks: []string{"row 10", "replay_budget_spent"}, caught: []string{"row-08-option-then-failure"}, edits: []edit{
 			in(rules, ` || f.Made.TimeoutSwitches > 0`, ``)}},
 		{name: "let a spent replay forbid switches", breaks: []string{"row 10"}, caught: []string{"row-10-then-switch"}, edits: []edit{
-			in(rules, `has taken its place", spares: true`, `has taken its place"`)}},
+			in(rules, `has taken its place", doesNotForbid: true`, `has taken its place"`)}},
 		{name: "replay after output", breaks: []string{"row 11", "output_delivered"}, caught: []string{"row-11-failed-after-output"}, edits: []edit{
-			in(rules, `return f.Handed == OutputToo`, `return false`)}},
+			in(rules, `return f.Handed == OutputHanded`, `return false`)}},
 		{name: "replay after a lifecycle event went out", breaks: []string{"row 11", "lifecycle_delivered"}, caught: []string{"row-11-lifecycle-delivered"}, edits: []edit{
-			in(rules, `return f.Handed == LifecycleOnly`, `return false`)}},
+			in(rules, `return f.Handed == LifecycleHanded`, `return false`)}},
 		{name: "do not replay under atomic delivery", breaks: []string{"row 11a"}, caught: []string{"row-11a-read-error"}, edits: []edit{
 			in(decide, `case f.Atomic && (`, `case false && (`)}},
 		{name: "do not replay a silent stream under atomic delivery", breaks: []string{"row 11a"}, caught: []string{"row-11a-idle"}, edits: []edit{
@@ -85,7 +85,7 @@ func decisions() []mutant {
 		{name: "do not write store false", breaks: []string{"row 12"}, caught: []string{"row-12-default-store-false"}, edits: []edit{
 			in(admit, `t.storeOff = t.cfg.Replay.DefaultStoreFalse`, `t.storeOff = false`)}},
 		{name: "let store forbid switches", breaks: []string{"row 12"}, caught: []string{"row-05-stored-moves"}, edits: []edit{
-			in(rules, `is stored upstream", spares: true`, `is stored upstream"`)}},
+			in(rules, `is stored upstream", doesNotForbid: true`, `is stored upstream"`)}},
 		{name: "replay a continuation", breaks: []string{"row 12", "stateful_continuation"}, caught: []string{"row-12-continuation"}, edits: []edit{
 			in(rules, `return f.Continuation }`, `return false }`)}},
 		{name: "move a continuation after a rejection", breaks: []string{"row 12"}, caught: []string{"row-12-continuation-not-moved"}, edits: []edit{
@@ -103,11 +103,11 @@ func decisions() []mutant {
 		{name: "replay hosted tools that did not stream", breaks: []string{"row 13"}, caught: []string{"whole-row-13-hosted-tool"}, edits: []edit{
 			in(decide, "	return f.Executed\n", "	return f.Events\n")}},
 		{name: "let hosted tools forbid switches", breaks: []string{"row 13"}, caught: []string{"state-hosted-switches"}, edits: []edit{
-			in(rules, `may have had effects", spares: true`, `may have had effects"`)}},
+			in(rules, `may have had effects", doesNotForbid: true`, `may have had effects"`)}},
 		{name: "replay an overflow", breaks: []string{"row 14", "buffer_limit"}, caught: []string{"row-14-held-too-much"}, edits: []edit{
 			in(rules, `again: Deliver, no: BufferLimit`, `again: Replay, reason: ReplayReadError`)}},
 		{name: "replay for nobody", breaks: []string{"row 15", "client_disconnected"}, caught: []string{"row-15-leaves-in-the-hold"}, edits: []edit{
-			in(rules, `return f.ClientGone || w.refused == ClientDisconnected`, `return false`)}},
+			in(rules, `return f.ClientLeft || w.refused == ClientDisconnected`, `return false`)}},
 		{name: "replay a deterministic failure", breaks: []string{"row 16", "deterministic"}, caught: []string{"row-16-400"}, edits: []edit{
 			in(rules, `again: Deliver, no: Deterministic`, `again: Replay, reason: ReplayBadAnswer`)}},
 		{name: "replay an unknown failure", breaks: []string{"row 16a", "unknown_failure"}, caught: []string{"row-16a-unknown-code"}, edits: []edit{
@@ -128,8 +128,8 @@ func decisions() []mutant {
 		{name: "replay although usage was seen", breaks: []string{"row 17", "usage_observed"}, caught: []string{"row-17-usage"}, edits: []edit{
 			in(rules, `return f.Usage }`, `return false }`)}},
 		{name: "replay although there is a result", breaks: []string{"row 17"}, caught: []string{"row-17-result-without-usage"}, edits: []edit{
-			in("internal/wire/protocol/responses/answer.go", `a.seen.Result, a.seen.Executed = true, true`, `a.seen.Result = true`),
-			in(again, `Usage: a.seen.Executed || a.seen.Result`, `Usage: a.seen.Executed`)}},
+			in("internal/wire/protocol/responses/answer.go", `a.seen.Result, a.seen.ShowsExecution = true, true`, `a.seen.Result = true`),
+			in(again, `Usage: a.seen.ShowsExecution || a.seen.Result`, `Usage: a.seen.ShowsExecution`)}},
 		{name: "replay a cut after a lifecycle event", breaks: []string{"row 18", "read_error_after_lifecycle"}, caught: []string{"row-18-cut-after-lifecycle"}, edits: []edit{
 			in(decide, `f.Streaming && f.Events && !f.Limits.AfterLifecycle`, `false`)}},
 		{name: "ignore replay.after_lifecycle", breaks: []string{"row 18"}, caught: []string{"row-18-option-after-lifecycle"}, edits: []edit{

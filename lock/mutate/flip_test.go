@@ -13,8 +13,8 @@ import (
 	_ "rubicon/internal/app"
 )
 
-// flips change one thing that clients or operators see, and nothing else.
-var flips = []struct {
+// flipMutant change one thing that clients or operators see, and nothing else.
+var flipMutant = []struct {
 	name, scenario string
 	edit           edit
 	was, is        string // as the recordings spell it
@@ -34,10 +34,10 @@ func TestFlipsNeedADeclaration(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds the gateway four times")
 	}
-	l := &lab{root: absolute(t, root), dir: t.TempDir()}
+	l := &workspace{root: absolute(t, root), dir: t.TempDir()}
 	check := filepath.Join(l.dir, "check")
 	command(t, l.root, "go", "build", "-o", check, "./lock/check")
-	for _, f := range flips {
+	for _, f := range flipMutant {
 		t.Run(f.name, func(t *testing.T) {
 			bin, err := l.build(t.Context(), mutant{name: f.name, edits: []edit{f.edit}})
 			if err != nil {

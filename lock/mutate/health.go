@@ -1,8 +1,8 @@
 package main
 
-// healths breaks the states of a channel (docs/contract.md#s6): the transitions of the
+// healthMutants breaks the states of a channel (docs/contract.md#s6): the transitions of the
 // breaker, cooldowns, pauses, disabled credentials, and what counts at all.
-func healths() []mutant {
+func healthMutants() []mutant {
 	const (
 		choose   = "internal/engine/turn/choose.go"
 		comeback = "internal/health/route/comeback.go"
@@ -27,7 +27,7 @@ func healths() []mutant {
 		{name: "ask a window that holds too little", breaks: []string{"closed: only if half of the window failed"}, caught: []string{"health-opens-early"}, edits: []edit{
 			in(step, `mostly := ok+failed < cfg.Samples || `, `mostly := `)}},
 		{name: "believe the good results of another time", breaks: []string{"closed: a long row opens"}, caught: []string{"health-dies-at-once"}, edits: []edit{
-			in(step, `if s.Row >= cfg.Samples {`, `if false {`)}},
+			in(step, `if s.ConsecutiveFailures >= cfg.Samples {`, `if false {`)}},
 		{name: "count failures in the order in which they end", breaks: []string{"closed: a row by the order of sending"}, caught: []string{"health-quick-failures"}, edits: []edit{
 			in(step, `if f.Sent.Before(outlived) {`, `if false {`)}},
 		{name: "count failures outside the window", breaks: []string{"closed: the window"}, caught: []string{"health-window"}, edits: []edit{
@@ -38,10 +38,10 @@ func healths() []mutant {
 			in(step, `if before < share || !s.othersUse(f.Customer, now, cfg.Window) {`, `if before >= 0 || share > 0 {`)}},
 		{name: "send traffic through an open breaker", breaks: []string{"open: no traffic"}, caught: []string{"health-stays-open"}, edits: []edit{
 			in(step, "	case Open:\n		return false\n	case HalfOpen:\n		flying", "	case Open:\n		return true\n	case HalfOpen:\n		flying"),
-			in(step, "	case s.At == Open:\n		return s\n	case s.At == HalfOpen:\n		if len", "	case s.At == HalfOpen:\n		if len")}},
+			in(step, "	case s.Position == Open:\n		return s\n	case s.Position == HalfOpen:\n		if len", "	case s.Position == HalfOpen:\n		if len")}},
 		{name: "never let an open breaker probe", breaks: []string{"open → half-open"}, caught: []string{"health-recovers"}, edits: []edit{
-			in(step, `	if s.At == Open && !now.Before(s.Until) {`, `	if false {`),
-			in(step, `	case s.At == Open && !now.Before(s.Until):`, `	case false:`)}},
+			in(step, `	if s.Position == Open && !now.Before(s.Until) {`, `	if false {`),
+			in(step, `	case s.Position == Open && !now.Before(s.Until):`, `	case false:`)}},
 		{name: "ask after a long outage as often as before", breaks: []string{"open: open_max after two minutes"}, caught: []string{"health-probes-fail"}, edits: []edit{
 			in(step, `if now.Sub(s.Outage) >= LongOutage {`, `if false {`)}},
 		{name: "take every outage for a long one", breaks: []string{"open: open_max after two minutes"}, caught: []string{"health-probes-fail"}, edits: []edit{
@@ -49,7 +49,7 @@ func healths() []mutant {
 		{name: "begin the outage anew with every probe", breaks: []string{"open: open_max after two minutes"}, caught: []string{"health-probes-fail"}, edits: []edit{
 			in(step, `if s.Outage.IsZero() {`, `if true {`)}},
 		{name: "let a failed probe pass", breaks: []string{"half-open → open"}, caught: []string{"health-probes-fail"}, edits: []edit{
-			in(step, "	case s.At == HalfOpen:\n		s = open(", "	case false:\n		s = open(")}},
+			in(step, "	case s.Position == HalfOpen:\n		s = open(", "	case false:\n		s = open(")}},
 		{name: "never leave half-open", breaks: []string{"half-open → closed"}, caught: []string{"health-recovers"}, small: true, edits: []edit{
 			in(step, `if s.Successes >= cfg.Successes {`, `if false {`)}},
 		{name: "close after one good probe", breaks: []string{"half-open → closed"}, caught: []string{"health-recovers"}, edits: []edit{
@@ -58,13 +58,13 @@ func healths() []mutant {
 			in(step, `return flying < max(cfg.Probes, 1)`, `return flying >= 0`),
 			in(step, `if len(s.Probes) >= max(cfg.Probes, 1) {`, `if false {`)}},
 		{name: "let a hanging probe decide nothing", breaks: []string{"half-open: a hanging probe is given up"}, caught: []string{"health-probe-hangs"}, edits: []edit{
-			in(again, `Aborted: t.clientGone() || f.Failure == classify.ClientGone}`, `Aborted: t.clientGone() || f.Failure == classify.ClientGone || isTimeout(f.Failure)}`)}},
+			in(again, `Aborted: t.clientLeft() || f.Failure == classify.ClientGone}`, `Aborted: t.clientLeft() || f.Failure == classify.ClientLeft || isTimeout(f.Failure)}`)}},
 		{name: "let an aborted probe close", breaks: []string{"half-open: an aborted probe decides nothing"}, caught: []string{"health-probe-aborted"}, edits: []edit{
 			in(permit, "	case res.Aborted:\n", "	case res.Aborted:\n		e.Kind = breaker.Success\n")}},
 		{name: "count client aborts against the breaker", breaks: []string{"effect client_gone", "half-open: an aborted probe decides nothing"}, caught: []string{"health-aborts-never-count"}, edits: []edit{
 			in(permit, "	case res.Aborted:\n", "	case res.Aborted:\n		e.Kind = breaker.Failed\n")}},
 		{name: "let late results of an old generation decide", breaks: []string{"results of an older generation are ignored"}, caught: []string{"health-late-result"}, edits: []edit{
-			in(step, "	if t.Generation != s.Generation {\n		return false\n	}\n	return s.At", "	return s.At")}},
+			in(step, "	if t.Generation != s.Generation {\n		return false\n	}\n	return s.Position", "	return s.Position")}},
 		{name: "count the success when the stream opens", breaks: []string{"success is counted at the end"}, caught: []string{"row-11-output-cut", "health-breaks-after-output"}, edits: []edit{
 			in("internal/engine/turn/attempt.go", "	a.stream, a.status, a.requestID = s, s.Status(), s.RequestID()\n", "	a.stream, a.status, a.requestID = s, s.Status(), s.RequestID()\n	a.report(health.Result{OK: true})\n")}},
 
@@ -129,7 +129,7 @@ func healths() []mutant {
 			in(cool, `(b.probe == nil || !now.Before(b.deadline))`, `true`)}},
 		{name: "ignore an operator's pause", breaks: []string{"→ paused by an operator"}, caught: []string{"health-operator-pause"}, edits: []edit{
 			in(order, `c.paused = &Order{Reason: reasonOr(reason), Actor: actor, Since: now}`, `c.paused = nil`),
-			in(order, `c.say(Event{Kind: ChannelPaused, Reason: c.paused.Reason, Actor: actor})`, `c.say(Event{Kind: ChannelPaused, Reason: reasonOr(reason), Actor: actor})`)}},
+			in(order, `c.addEvent(Event{Kind: ChannelPaused, Reason: c.paused.Reason, Actor: actor})`, `c.addEvent(Event{Kind: ChannelPaused, Reason: reasonOr(reason), Actor: actor})`)}},
 		{name: "ignore an operator's resume", breaks: []string{"paused → by an operator"}, caught: []string{"health-operator-pause"}, edits: []edit{
 			in(order, "		c.paused = nil\n		for", "		for")}},
 		{name: "keep a refused key in use", breaks: []string{"→ disabled"}, caught: []string{"row-07-401"}, edits: []edit{
@@ -139,9 +139,9 @@ func healths() []mutant {
 		{name: "enable a key that is still refused", breaks: []string{"disabled → by a re-check"}, caught: []string{"health-recheck"}, edits: []edit{
 			in(recheck, `	case accepted:`, `	case true || accepted:`)}},
 		{name: "re-check what an operator disabled", breaks: []string{"→ disabled by an operator"}, caught: []string{"health-operator-disables"}, edits: []edit{
-			in(order, `k.off, k.recheck = &Order{Reason: reasonOr(reason), Actor: actor, Since: now}, time.Time{}`, "k.off, k.recheck = &Order{Reason: reasonOr(reason), Actor: actor, Since: now}, now.Add(r.recheck)\n			r.wake()")}},
+			in(order, `k.disabled, k.recheck = &Order{Reason: reasonOr(reason), Actor: actor, Since: now}, time.Time{}`, "k.disabled, k.recheck = &Order{Reason: reasonOr(reason), Actor: actor, Since: now}, now.Add(r.recheck)\n			r.wake()")}},
 		{name: "ignore an operator's enabling", breaks: []string{"disabled → by an operator"}, caught: []string{"health-operator-disables"}, edits: []edit{
-			in(order, `k.off, k.recheck = nil, time.Time{}`, `_ = off`)}},
+			in(order, `k.disabled, k.recheck = nil, time.Time{}`, `_ = disabled`)}},
 		{name: "say nothing of an unfit channel", breaks: []string{"effect unfit"}, caught: []string{"row-07a-405"}, edits: []edit{
 			in(table, `classify.Unfit:              {Row: "7a", Unfit: true},`, `classify.Unfit:              {Row: "7a"},`)}},
 		{name: "count rate limits", breaks: []string{"effect rate_limited"}, caught: []string{"row-05-429"}, edits: []edit{
@@ -172,11 +172,11 @@ func healths() []mutant {
 		{name: "ignore prompt_cache_key", breaks: []string{"affinity"}, caught: []string{"health-affinity"}, edits: []edit{
 			in(choose, `own := t.req.Parsed.Affinity`, `own := ""`)}},
 	}
-	return append(all, effects()...)
+	return append(all, effectMutants()...)
 }
 
-// effects flips, for each class of failure, whether it counts for the breaker.
-func effects() []mutant {
+// effectMutants flips, for each class of failure, whether it counts for the breaker.
+func effectMutants() []mutant {
 	const file = "internal/health/effects.go"
 	var all []mutant
 	for _, e := range []struct{ class, old, new, by string }{

@@ -15,8 +15,8 @@ import (
 	"time"
 )
 
-// lab builds the lock's test with a mutant in it and runs scenarios against it.
-type lab struct {
+// workspace builds the lock's test with a mutant in it and runs scenarios against it.
+type workspace struct {
 	root string
 	dir  string // of everything that is made
 }
@@ -32,29 +32,29 @@ type finding struct {
 
 // newLab makes sure that the lock passes as it is: against one that fails
 // anyway every mutant would count as caught.
-func newLab(ctx context.Context, root string, chosen []mutant) (*lab, error) {
+func newLab(ctx context.Context, root string, chosen []mutant) (*workspace, error) {
 	dir, err := os.MkdirTemp("", "mutate")
 	if err != nil {
 		return nil, err
 	}
-	l := &lab{root: root, dir: dir}
+	l := &workspace{root: root, dir: dir}
 	for i := range chosen {
 		if _, err := chosen[i].mutated(root); err != nil {
 			l.close()
 			return nil, err
 		}
 	}
-	if err := l.sound(ctx, chosen); err != nil {
+	if err := l.checkUnchanged(ctx, chosen); err != nil {
 		l.close()
 		return nil, err
 	}
 	return l, nil
 }
 
-func (l *lab) close() { _ = os.RemoveAll(l.dir) }
+func (l *workspace) close() { _ = os.RemoveAll(l.dir) }
 
-// sound runs, without a mutant, what the chosen ones name.
-func (l *lab) sound(ctx context.Context, chosen []mutant) error {
+// checkUnchanged runs, without a mutant, what the chosen ones name.
+func (l *workspace) checkUnchanged(ctx context.Context, chosen []mutant) error {
 	var names []string
 	for _, m := range chosen {
 		names = append(names, m.caught...)
@@ -76,7 +76,7 @@ func (l *lab) sound(ctx context.Context, chosen []mutant) error {
 }
 
 // tryAll tries the mutants, n at a time, and tells of each as it ends.
-func (l *lab) tryAll(ctx context.Context, all []mutant, n int, told func(finding)) []finding {
+func (l *workspace) tryAll(ctx context.Context, all []mutant, n int, told func(finding)) []finding {
 	findings := make([]finding, len(all))
 	work := make(chan int)
 	var mu sync.Mutex
@@ -100,7 +100,7 @@ func (l *lab) tryAll(ctx context.Context, all []mutant, n int, told func(finding
 }
 
 // try builds one mutant and plays the scenarios that it names, then all others.
-func (l *lab) try(ctx context.Context, m mutant) finding {
+func (l *workspace) try(ctx context.Context, m mutant) finding {
 	began := time.Now()
 	f := finding{mutant: m}
 	bin, err := l.build(ctx, m)
@@ -120,7 +120,7 @@ func (l *lab) try(ctx context.Context, m mutant) finding {
 
 // build compiles the lock's test with the mutant's files in place of the real
 // ones. Nothing is written into the sources.
-func (l *lab) build(ctx context.Context, m mutant) (string, error) {
+func (l *workspace) build(ctx context.Context, m mutant) (string, error) {
 	files, err := m.mutated(l.root)
 	if err != nil {
 		return "", err
@@ -156,12 +156,12 @@ func (l *lab) build(ctx context.Context, m mutant) (string, error) {
 	return bin, nil
 }
 
-// tooLong is when a run is given up: a mutant may well loop for ever.
-const tooLong = 2 * time.Minute
+// runTimeout is when a run is given up: a mutant may well loop for ever.
+const runTimeout = 2 * time.Minute
 
 // play runs scenarios, all of them where none is named, and gives those that
 // failed. A run that ends in any other way than well caught its mutant too.
-func (l *lab) play(ctx context.Context, bin string, names []string) ([]string, error) {
+func (l *workspace) play(ctx context.Context, bin string, names []string) ([]string, error) {
 	pattern := "^TestScenarios$"
 	if len(names) > 0 {
 		quoted := make([]string, len(names))
@@ -170,7 +170,7 @@ func (l *lab) play(ctx context.Context, bin string, names []string) ([]string, e
 		}
 		pattern += "/^(" + strings.Join(quoted, "|") + ")$"
 	}
-	ctx, cancel := context.WithTimeout(ctx, tooLong)
+	ctx, cancel := context.WithTimeout(ctx, runTimeout)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, bin, "-test.run", pattern, "-test.v=test2json")
 	cmd.Dir = filepath.Join(l.root, "lock")

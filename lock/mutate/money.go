@@ -1,8 +1,8 @@
 package main
 
-// moneys breaks the rules of money (docs/contract.md#s7): prices, holds, who pays, the
+// moneyMutants breaks the rules of money (docs/contract.md#s7): prices, holds, who pays, the
 // ledger and what a restart does.
-func moneys() []mutant {
+func moneyMutants() []mutant {
 	const (
 		bill    = "internal/engine/meter/bill.go"
 		books   = "internal/engine/meter/books.go"
@@ -104,10 +104,10 @@ func moneys() []mutant {
 		{name: "forget debts", breaks: []string{"money: overrun, then refused"}, caught: []string{"money-overrun"}, edits: []edit{
 			in(request, `if available := balance.Available; available < 0 || available < a.Amount {`, `if available := balance.Available; available >= 0 && available < a.Amount {`)}},
 		{name: "charge for counting tokens", breaks: []string{"money: counting tokens is free"}, caught: []string{"whole-input-tokens"}, edits: []edit{
-			in(bill, `if last < 0 || c.Free {`, `if last < 0 {`),
-			in(amount, `if t.req.Free {`, `if false {`),
-			in(finish, `BytesPerToken: t.bill.BytesPerToken, Free: t.req.Free,`, `BytesPerToken: t.bill.BytesPerToken,`),
-			in(finish, `Bill: bill, Free: t.req.Free,`, `Bill: bill,`)}},
+			in(bill, `if last < 0 || c.Uncharged {`, `if last < 0 {`),
+			in(amount, `if t.req.Uncharged {`, `if false {`),
+			in(finish, `BytesPerToken: t.billing.BytesPerToken, Uncharged: t.req.Uncharged,`, `BytesPerToken: t.billing.BytesPerToken,`),
+			in(finish, `Bill: bill, Uncharged: t.req.Uncharged,`, `Bill: billing,`)}},
 
 		{name: "settle and release", breaks: []string{"money: exactly one of settle and release"}, caught: []string{"money-hold-and-settle"}, edits: []edit{
 			in(books, "	case c.Bill.Charged:\n		return b.ledger.Settle(", "	case c.Bill.Charged:\n		if err := b.ledger.Release(tx, c.Record.RequestID, c.Reason); err != nil {\n			return err\n		}\n		return b.ledger.Settle(")}},
@@ -127,17 +127,17 @@ func moneys() []mutant {
 		{name: "absorb nothing", breaks: []string{"who pays: nothing delivered"}, caught: []string{"row-08-header-timeout"}, edits: []edit{
 			in(bill, `	case a.Executed:`, `	case false && a.Executed:`)}},
 		{name: "charge a failure", breaks: []string{"who pays: nothing delivered"}, caught: []string{"row-17-usage"}, edits: []edit{
-			in(finish, "	return meter.NothingDelivered\n", "	return meter.OutputThenCut\n")}},
+			in(finish, "	return meter.ReceivedNothing\n", "	return meter.ReceivedPart\n")}},
 		{name: "give a cut answer away", breaks: []string{"who pays: output, then a cut"}, caught: []string{"row-11-output-cut"}, edits: []edit{
-			in(finish, `		return meter.OutputThenCut`, `		return meter.NothingDelivered`)}},
+			in(finish, `		return meter.ReceivedPart`, `		return meter.ReceivedNothing`)}},
 		{name: "charge output without content", breaks: []string{"who pays: output without content"}, caught: []string{"money-empty-output", "money-empty-output.chat", "money-empty-output.messages"}, edits: []edit{
-			in(finish, `case handed == replay.OutputToo && t.live.Content.Load():`, `case handed == replay.OutputToo:`)}},
+			in(finish, `case handed == replay.OutputHanded && t.live.Content.Load():`, `case handed == replay.OutputHanded:`)}},
 		{name: "give a finished item away", breaks: []string{"who pays: output without content"}, caught: []string{"money-finished-item"}, edits: []edit{
 			in("internal/wire/protocol/responses/reader.go", ` || k.reads == done && it.whole()`, ``)}},
 		{name: "give a finished block away", breaks: []string{"who pays: output without content"}, caught: []string{"money-finished-item.messages"}, edits: []edit{
-			in("internal/wire/protocol/messages/block.go", `r.seen.Content || r.item || r.seal.open`, `r.seen.Content || r.seal.open`)}},
+			in("internal/wire/protocol/messages/block.go", `r.seen.Content || r.item || r.seal.open`, `r.seen.Content || r.sealDigest.open`)}},
 		{name: "charge what a crash left without content", breaks: []string{"who pays: output without content", "money: a restart resolves open holds"}, caught: []string{"money-kill-before-content"}, edits: []edit{
-			in(recover, `return w.delivered() && (route.Content || w.Progress.DeliveredBytes > 0)`, `return w.delivered()`)}},
+			in(recover, `return w.hadOutput() && (route.Content || w.Progress.DeliveredBytes > 0)`, `return w.hadOutput()`)}},
 		{name: "give an image away that a crash cut", breaks: []string{"who pays: output without content", "money: a restart resolves open holds"}, caught: []string{"money-kill-after-image"}, edits: []edit{
 			in(recover, `(route.Content || w.Progress.DeliveredBytes > 0)`, `w.Progress.DeliveredBytes > 0`)}},
 		{name: "read on for a client that pays nothing", breaks: []string{"money: client gone"}, caught: []string{"money-empty-output-left"}, edits: []edit{
@@ -145,7 +145,7 @@ func moneys() []mutant {
 		{name: "give a failure with output away", breaks: []string{"who pays: a failure that holds output"}, caught: []string{"row-17-result"}, edits: []edit{
 			in(finish, "	case a.seen.Result && a.seen.Content:\n", "	case false:\n")}},
 		{name: "give answers away", breaks: []string{"who pays: an answer"}, caught: []string{"money-hold-and-settle"}, edits: []edit{
-			in(finish, `		return meter.Answered`, `		return meter.NothingDelivered`)}},
+			in(finish, `		return meter.ReceivedAnswer`, `		return meter.ReceivedNothing`)}},
 		{name: "charge an estimate above the hold", breaks: []string{"money: an estimate is never above the hold"}, caught: []string{"money-estimate-within-hold"}, edits: []edit{
 			in(bill, "			b.capAt(c.Held)\n", "")}},
 		{name: "cap what was reported", breaks: []string{"money: overrun, then refused"}, caught: []string{"money-overrun"}, edits: []edit{
@@ -153,18 +153,18 @@ func moneys() []mutant {
 		{name: "estimate no output", breaks: []string{"money: estimated usage"}, caught: []string{"row-11-output-cut"}, edits: []edit{
 			in(bill, "	u.Output = tokensOf(seen.TextBytes, c.BytesPerToken)\n", "")}},
 		{name: "estimate the input although it was reported", breaks: []string{"money: estimated usage"}, caught: []string{"row-11-output-cut.messages"}, edits: []edit{
-			in(bill, `if seen.Opening {`, `if false {`)}},
+			in(bill, `if seen.OpeningUsage {`, `if false {`)}},
 		{name: "never learn how long a token is", breaks: []string{"money: bytes per token are learned"}, caught: []string{"money-learned-ratio"}, edits: []edit{
 			in(finish, `if a.failed == nil && bill.Usage.Source == meter.SourceReported {`, `if false {`)}},
 		{name: "read on when the client is gone", breaks: []string{"money: client gone"}, caught: []string{"row-15-leaves-after-output"}, edits: []edit{
-			in("internal/engine/turn/drain.go", `if t.cfg.OnDisconnect != config.DisconnectDrain || t.req.CancelOnGone {`, `if t.cfg.OnDisconnect == config.DisconnectDrain && t.req.CancelOnGone {`)}},
+			in("internal/engine/turn/drain.go", `if t.cfg.OnDisconnect != config.DisconnectDrain || t.req.TransportOutlivesClient {`, `if t.cfg.OnDisconnect == config.DisconnectDrain && t.req.TransportOutlivesClient {`)}},
 		{name: "never read on", breaks: []string{"money: client gone"}, caught: []string{"money-drain"}, edits: []edit{
-			in("internal/engine/turn/drain.go", `if t.cfg.OnDisconnect != config.DisconnectDrain || t.req.CancelOnGone {`, `if config.DisconnectDrain != "" {`)}},
+			in("internal/engine/turn/drain.go", `if t.cfg.OnDisconnect != config.DisconnectDrain || t.req.TransportOutlivesClient {`, `if config.DisconnectDrain != "" {`)}},
 		{name: "read on for nothing", breaks: []string{"money: client gone"}, caught: []string{"money-drain"}, edits: []edit{
 			in("internal/engine/turn/drain.go", `return read-a.drainedFrom <= t.cfg.Limits.Event`, `return false`)}},
 		{name: "show the end before it is durable", breaks: []string{"money: durable before the end is shown"}, caught: []string{"money-store-locked-at-end"}, edits: []edit{
 			in(finish, "	if err := t.finish(closing); err != nil {\n", "	t.show(a, e)\n	if err := t.finish(closing); err != nil {\n"),
-			in(finish, "	t.freeLimits()\n	t.show(a, e)\n", "	t.freeLimits()\n")}},
+			in(finish, "	t.releaseLimits()\n	t.show(a, e)\n", "	t.releaseLimits()\n")}},
 		{name: "leave holds open after a crash", breaks: []string{"money: a restart resolves open holds"}, caught: []string{"money-kill-in-the-hold"}, edits: []edit{
 			in(recover, `for _, r := range left.running {`, `for _, r := range left.running[:0] {`)}},
 		{name: "give away what a crash cut", breaks: []string{"money: a restart resolves open holds"}, caught: []string{"money-kill-after-output"}, edits: []edit{

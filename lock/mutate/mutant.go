@@ -25,7 +25,7 @@ func in(file, old, new string) edit { return edit{file, old, new} }
 
 // table is every mutant.
 func table() []mutant {
-	return slices.Concat(decisions(), holds(), streams(), healths(), moneys())
+	return slices.Concat(decisionMutants(), holdMutants(), streams(), healthMutants(), moneyMutants())
 }
 
 // mutated gives the files of a mutant as they are with its edits, by path under

@@ -148,7 +148,7 @@ func TestTableCovers(t *testing.T) {
 
 // TestSmall: the few that run with every test are of every area.
 func TestSmall(t *testing.T) {
-	for area, of := range map[string][]mutant{"decision": decisions(), "hold": holds(), "health": healths(), "money": moneys()} {
+	for area, of := range map[string][]mutant{"decision": decisionMutants(), "hold": holdMutants(), "health": healthMutants(), "money": moneyMutants()} {
 		if !slices.ContainsFunc(of, func(m mutant) bool { return m.small }) {
 			t.Errorf("no small mutant of %s", area)
 		}

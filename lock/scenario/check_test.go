@@ -12,8 +12,8 @@ import (
 var two = []ledger.Posting{{Account: "customer:c:available", Amount: -1}, {Account: "customer:c:held", Amount: 1}}
 
 // good is a request that keeps every invariant.
-func good() *requestSeen {
-	return &requestSeen{
+func good() *observedRequest {
+	return &observedRequest{
 		exchange: &exchange{req: &Request{Name: "1", Surface: surfaceResponses}, status: 200, ended: endedWhole,
 			header: http.Header{"X-Request-Id": {"req_1"}},
 			events: []event{{data: `{"type":"response.created"}`}, {data: `{"type":"response.output_text.delta","delta":"Hi"}`}, {data: `{"type":"response.completed"}`}}},
@@ -28,26 +28,26 @@ func good() *requestSeen {
 func TestInvariants(t *testing.T) {
 	for _, c := range []struct {
 		name, want string
-		spoil      func(*requestSeen)
+		spoil      func(*observedRequest)
 	}{
-		{"nothing", "", func(*requestSeen) {}},
-		{"no id", "no x-request-id", func(r *requestSeen) { r.header = http.Header{} }},
-		{"no word about retrying", "x-should-retry", func(r *requestSeen) { r.status = 500 }},
-		{"no delay", "without retry-after", func(r *requestSeen) { r.status = 503 }},
-		{"no envelope", "the error has no retry_after", func(r *requestSeen) { r.status, r.whole = 400, []byte(`{"error":{"message":"x"}}`) }},
-		{"two endings", "ends [response.completed response.completed]", func(r *requestSeen) { r.events = append(r.events, r.events[2]) }},
-		{"something behind the ending", "ends [response.completed] among", func(r *requestSeen) { r.events = append(r.events, r.events[1]) }},
-		{"no ending", "no ending", func(r *requestSeen) { r.events = r.events[:2] }},
-		{"a cut that looks finished", "outcome partial, and the client saw response.completed", func(r *requestSeen) { r.record.Outcome = journal.OutcomePartial }},
-		{"a good answer that looks cut", "outcome completed, and the client saw response.failed", func(r *requestSeen) { r.events[2].data = `{"type":"response.failed"}` }},
-		{"two beginnings", "2 beginnings", func(r *requestSeen) { r.events[1] = r.events[0] }},
-		{"a broken connection", "broke off instead of ending", func(r *requestSeen) { r.ended = endedBroken }},
-		{"settled twice", "2 settlements", func(r *requestSeen) { r.money = append(r.money, r.money[1]) }},
-		{"settled and released", "1 settlements, 1 releases", func(r *requestSeen) { r.money = append(r.money, ledger.Transaction{Kind: ledger.KindRelease}) }},
-		{"left open", "1 holds, 0 settlements", func(r *requestSeen) { r.money = r.money[:1] }},
-		{"without a hold", "ran without a hold", func(r *requestSeen) { r.money = nil }},
-		{"refused and held", "was refused and has", func(r *requestSeen) { r.record.Outcome = journal.OutcomeRejected }},
-		{"three executions", "3 executions", func(r *requestSeen) {
+		{"nothing", "", func(*observedRequest) {}},
+		{"no id", "no x-request-id", func(r *observedRequest) { r.header = http.Header{} }},
+		{"no word about retrying", "x-should-retry", func(r *observedRequest) { r.status = 500 }},
+		{"no delay", "without retry-after", func(r *observedRequest) { r.status = 503 }},
+		{"no envelope", "the error has no retry_after", func(r *observedRequest) { r.status, r.whole = 400, []byte(`{"error":{"message":"x"}}`) }},
+		{"two endings", "ends [response.completed response.completed]", func(r *observedRequest) { r.events = append(r.events, r.events[2]) }},
+		{"something behind the ending", "ends [response.completed] among", func(r *observedRequest) { r.events = append(r.events, r.events[1]) }},
+		{"no ending", "no ending", func(r *observedRequest) { r.events = r.events[:2] }},
+		{"a cut that looks finished", "outcome partial, and the client saw response.completed", func(r *observedRequest) { r.record.Outcome = journal.OutcomePartial }},
+		{"a good answer that looks cut", "outcome completed, and the client saw response.failed", func(r *observedRequest) { r.events[2].data = `{"type":"response.failed"}` }},
+		{"two beginnings", "2 beginnings", func(r *observedRequest) { r.events[1] = r.events[0] }},
+		{"a broken connection", "broke off instead of ending", func(r *observedRequest) { r.ended = endedBroken }},
+		{"settled twice", "2 settlements", func(r *observedRequest) { r.money = append(r.money, r.money[1]) }},
+		{"settled and released", "1 settlements, 1 releases", func(r *observedRequest) { r.money = append(r.money, ledger.Transaction{Kind: ledger.KindRelease}) }},
+		{"left open", "1 holds, 0 settlements", func(r *observedRequest) { r.money = r.money[:1] }},
+		{"without a hold", "ran without a hold", func(r *observedRequest) { r.money = nil }},
+		{"refused and held", "was refused and has", func(r *observedRequest) { r.record.Outcome = journal.OutcomeRejected }},
+		{"three executions", "3 executions", func(r *observedRequest) {
 			r.record.Attempts = append(r.record.Attempts, r.record.Attempts[0], r.record.Attempts[0])
 		}},
 	} {
@@ -67,7 +67,7 @@ func TestInvariants(t *testing.T) {
 }
 
 func TestLeaksAreFound(t *testing.T) {
-	v := &seen{s: &Scenario{}, requests: []requestSeen{*good()}, secrets: []string{"key-of-a"}}
+	v := &observed{s: &Scenario{}, requests: []observedRequest{*good()}, secrets: []string{"key-of-a"}}
 	v.verify.OK = true
 	if wrong := v.broken(); wrong != nil {
 		t.Fatal(wrong)
@@ -95,7 +95,7 @@ func TestExpectationsAreHeld(t *testing.T) {
 		{"ended", "the end is whole, expected broken", Expect{Ended: endedBroken}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			v := &seen{s: &Scenario{Expect: c.expect}, requests: []requestSeen{*good()}}
+			v := &observed{s: &Scenario{Expect: c.expect}, requests: []observedRequest{*good()}}
 			if v.s.Expect.Calls == nil {
 				v.s.Expect.Calls = map[string]int{}
 			}

@@ -65,10 +65,10 @@ const (
 	endedNone   = "none"   // no answer at all
 )
 
-var errLeft = errors.New("the client hangs up")
+var errClientLeft = errors.New("the client hangs up")
 
 // start sends the request; its end is told by done.
-func (st *stage) start(r *Request) (*exchange, error) {
+func (st *installation) start(r *Request) (*exchange, error) {
 	x := &exchange{req: r, done: make(chan struct{}), sent: time.Now(), header: http.Header{}}
 	body, err := st.bodyOf(r)
 	if err != nil {
@@ -83,16 +83,16 @@ func (st *stage) start(r *Request) (*exchange, error) {
 	ctx, leave := context.WithCancelCause(st.ctx)
 	var timer *time.Timer
 	if r.Leave != nil && r.Leave.After > 0 {
-		timer = time.AfterFunc(time.Duration(r.Leave.After), func() { leave(errLeft) })
+		timer = time.AfterFunc(time.Duration(r.Leave.After), func() { leave(errClientLeft) })
 	}
 	go func() {
 		defer close(x.done)
 		defer leave(nil)
-		run(ctx, x, func() { leave(errLeft) })
+		run(ctx, x, func() { leave(errClientLeft) })
 		if timer != nil {
 			timer.Stop()
 		}
-		if context.Cause(ctx) == errLeft {
+		if context.Cause(ctx) == errClientLeft {
 			x.ended, x.closed = endedLeft, ""
 		}
 		x.endedAt = time.Now()
@@ -101,9 +101,9 @@ func (st *stage) start(r *Request) (*exchange, error) {
 }
 
 // bodyOf is what the client sends.
-func (st *stage) bodyOf(r *Request) ([]byte, error) {
+func (st *installation) bodyOf(r *Request) ([]byte, error) {
 	if r.Raw != nil {
-		return []byte(st.refer(*r.Raw)), nil
+		return []byte(st.resolveReferences(*r.Raw)), nil
 	}
 	body := surfaces[r.Surface].body
 	if r.Pad > 0 {
@@ -117,15 +117,15 @@ func (st *stage) bodyOf(r *Request) ([]byte, error) {
 		return nil, nil
 	}
 	text, err := plainJSON(body)
-	return []byte(strings.ReplaceAll(st.refer(string(text)), `"$null"`, "null")), err
+	return []byte(strings.ReplaceAll(st.resolveReferences(string(text)), `"$null"`, "null")), err
 }
 
 // overHTTP makes the call on a connection of its own.
-func (st *stage) overHTTP(ctx context.Context, x *exchange, leave func()) {
+func (st *installation) overHTTP(ctx context.Context, x *exchange, leave func()) {
 	x.ended = endedNone
 	method, path := http.MethodPost, surfaces[x.req.Surface].path
 	if x.req.Call != "" {
-		method, path, _ = strings.Cut(st.refer(x.req.Call), " ")
+		method, path, _ = strings.Cut(st.resolveReferences(x.req.Call), " ")
 	}
 	x.path = method + " " + path
 	req, err := http.NewRequestWithContext(ctx, method, "http://"+clientAddr+path, bytes.NewReader(x.body))
@@ -165,7 +165,7 @@ func (x *exchange) readEvents(body io.Reader, leave func()) error {
 			x.events = append(x.events, *e)
 			if l := x.req.Leave; l != nil && l.Events > 0 && len(x.events) == l.Events {
 				leave()
-				return errLeft
+				return errClientLeft
 			}
 		}
 		if err != nil {
@@ -175,29 +175,29 @@ func (x *exchange) readEvents(body io.Reader, leave func()) error {
 }
 
 // headers are a client's: its key and what the request says.
-func (st *stage) headers(r *Request) http.Header {
+func (st *installation) headers(r *Request) http.Header {
 	h := http.Header{}
 	key := ""
 	if c := st.customers[r.Customer]; c != nil {
 		key = c.secret
 	}
 	if r.Key != nil {
-		key = st.refer(*r.Key)
+		key = st.resolveReferences(*r.Key)
 	}
 	if key != "" {
 		h.Set("Authorization", "Bearer "+key)
 	}
 	for k, v := range r.Headers {
-		h.Set(k, st.refer(v))
+		h.Set(k, st.resolveReferences(v))
 	}
 	return h
 }
 
 var reference = regexp.MustCompile(`\$(resp|req|cus|key|secret|tx)\.([A-Za-z0-9_-]+)(?:\.([a-z]+))?`)
 
-// refer fills in ids that exist only once the scenario runs: $resp.1 (the
+// resolveReferences fills in ids that exist only once the scenario runs: $resp.1 (the
 // response's), $req.1, $cus.main, $key.main, $secret.main, $tx.1.settle.
-func (st *stage) refer(text string) string {
+func (st *installation) resolveReferences(text string) string {
 	return reference.ReplaceAllStringFunc(text, func(ref string) string {
 		m := reference.FindStringSubmatch(ref)
 		id, err := st.idOf(m[1], m[2], m[3])
@@ -208,7 +208,7 @@ func (st *stage) refer(text string) string {
 	})
 }
 
-func (st *stage) idOf(kind, name, part string) (string, error) {
+func (st *installation) idOf(kind, name, part string) (string, error) {
 	if c := st.customers[name]; c != nil {
 		switch kind {
 		case "cus":

@@ -50,7 +50,7 @@ func (e *Expect) asksOfRequest() bool {
 }
 
 // unexpected gives what is otherwise than the scenario says.
-func (v *seen) unexpected() []string {
+func (v *observed) unexpected() []string {
 	c := &checks{}
 	for i := range v.requests {
 		r := &v.requests[i]
@@ -65,7 +65,7 @@ func (v *seen) unexpected() []string {
 }
 
 // expected is what the scenario says of a request.
-func (v *seen) expected(r *requestSeen) Expect {
+func (v *observed) expected(r *observedRequest) Expect {
 	e := r.req.Expect
 	if len(v.requests) == 1 && v.s.Expect.asksOfRequest() {
 		e = v.s.Expect
@@ -78,7 +78,7 @@ func (v *seen) expected(r *requestSeen) Expect {
 
 // overSocket is what a twin must show: the same, but for what the framing makes
 // different (lock/twins.yaml says why; the twins' own test compares the rest).
-func (e Expect) overSocket(r *requestSeen) Expect {
+func (e Expect) overSocket(r *observedRequest) Expect {
 	e.Status, e.Headers, e.Events = 0, nil, nil
 	if kinds := r.kinds(); e.Ends == "response.failed" && len(kinds) > 0 && kinds[len(kinds)-1] == "error" {
 		e.Ends = "error"
@@ -106,7 +106,7 @@ func (c *checks) same(what string, want, got any) {
 }
 
 // client checks what the client saw.
-func (c *checks) client(r *requestSeen, e *Expect) {
+func (c *checks) client(r *observedRequest, e *Expect) {
 	if e.Status != 0 {
 		c.same("status", e.Status, r.shownStatus())
 	}
@@ -139,7 +139,7 @@ func (c *checks) client(r *requestSeen, e *Expect) {
 	c.times(r, e)
 }
 
-func (c *checks) times(r *requestSeen, e *Expect) {
+func (c *checks) times(r *observedRequest, e *Expect) {
 	if e.First != 0 && len(r.events) > 0 {
 		c.same("time of the first event", time.Duration(e.First), r.events[0].at.Sub(r.sent))
 	}
@@ -149,7 +149,7 @@ func (c *checks) times(r *requestSeen, e *Expect) {
 }
 
 // onRecord checks the record and the money.
-func (c *checks) onRecord(r *requestSeen, e *Expect) {
+func (c *checks) onRecord(r *observedRequest, e *Expect) {
 	rec := r.record
 	if rec == nil {
 		if e.Outcome != "" || e.Attempts != nil || e.Charge != "" {
@@ -183,7 +183,7 @@ func (c *checks) onRecord(r *requestSeen, e *Expect) {
 	c.postings(r, e)
 }
 
-func (c *checks) postings(r *requestSeen, e *Expect) {
+func (c *checks) postings(r *observedRequest, e *Expect) {
 	costs := []string{}
 	for _, tx := range r.money {
 		switch tx.Kind {
@@ -227,12 +227,12 @@ func amount(s string) string {
 }
 
 // whole checks what concerns the scenario as a whole.
-func (v *seen) whole(c *checks, e *Expect) {
+func (v *observed) whole(c *checks, e *Expect) {
 	got := map[string]int{}
 	for ch := range e.Calls {
 		got[ch] = 0
 	}
-	last := map[string]*callSeen{}
+	last := map[string]*observedCall{}
 	for i := range v.calls {
 		call := &v.calls[i]
 		got[call.channel]++
@@ -251,7 +251,7 @@ func (v *seen) whole(c *checks, e *Expect) {
 	}
 	for ch, want := range e.Gone {
 		if last[ch] != nil {
-			c.same("when "+ch+" was given up", want, v.at(last[ch].Gone))
+			c.same("when "+ch+" was given up", want, v.at(last[ch].CallerLeft))
 		}
 	}
 	v.wholeMoney(c, e)
@@ -270,7 +270,7 @@ func (v *seen) whole(c *checks, e *Expect) {
 	}
 }
 
-func (v *seen) wholeMoney(c *checks, e *Expect) {
+func (v *observed) wholeMoney(c *checks, e *Expect) {
 	named := map[string]string{}
 	for i := 0; i < len(v.aliases); i += 2 {
 		named[v.aliases[i+1]] = v.aliases[i]
@@ -299,14 +299,14 @@ func (c *checks) members(what string, want object, raw []byte) {
 			}
 		case !there:
 			c.fail("%s.%s is absent, expected %v", what, m.key, m.value)
-		case !alike(m.value, value):
+		case !matches(m.value, value):
 			c.fail("%s.%s is %v, expected %v", what, m.key, value, m.value)
 		}
 	}
 }
 
-// alike compares as JSON; a text …part… need only be contained.
-func alike(want, got any) bool {
+// matches compares as JSON; a text …part… need only be contained.
+func matches(want, got any) bool {
 	if text, ok := want.(string); ok && strings.HasPrefix(text, "…") && strings.HasSuffix(text, "…") {
 		s, _ := got.(string)
 		return strings.Contains(s, strings.Trim(text, "…"))

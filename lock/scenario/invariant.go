@@ -13,7 +13,7 @@ import (
 
 // broken gives what every scenario must keep and this one did not: the promises
 // that no single expectation can be trusted to repeat.
-func (v *seen) broken() (wrong []string) {
+func (v *observed) broken() (wrong []string) {
 	if v.s.Broken != "" {
 		return nil
 	}
@@ -28,7 +28,7 @@ func (v *seen) broken() (wrong []string) {
 		c.resolvedOnce(r)
 		c.executions(r)
 		for _, secret := range v.secrets {
-			if strings.Contains(r.everything(), secret) {
+			if strings.Contains(r.invariants(), secret) {
 				c.fail("the client read %q", secret)
 			}
 		}
@@ -50,7 +50,7 @@ func (v *seen) broken() (wrong []string) {
 	return c.wrong
 }
 
-func (r *requestSeen) everything() string {
+func (r *observedRequest) invariants() string {
 	var b strings.Builder
 	b.Write(plain(r.whole))
 	b.Write(r.raw) // what is on record is shown to the customer
@@ -80,7 +80,7 @@ func plain(doc []byte) []byte {
 
 // envelope: every response has its id; failures say whether to retry; 429 and
 // 503 say when.
-func (c *checks) envelope(r *requestSeen) {
+func (c *checks) envelope(r *observedRequest) {
 	if r.status == 0 || r.req.Surface == surfaceSocket {
 		return
 	}
@@ -110,7 +110,7 @@ var endings = map[string]bool{ // true: it went well
 }
 
 // oneEnding: exactly one, it is the last, and only what was complete looks so.
-func (c *checks) oneEnding(r *requestSeen) {
+func (c *checks) oneEnding(r *observedRequest) {
 	if len(r.events) == 0 || r.ended == endedLeft {
 		return
 	}
@@ -144,7 +144,7 @@ func (c *checks) oneEnding(r *requestSeen) {
 }
 
 // resolvedOnce: one hold, and exactly one of settle and release.
-func (c *checks) resolvedOnce(r *requestSeen) {
+func (c *checks) resolvedOnce(r *observedRequest) {
 	n := map[ledger.Kind]int{}
 	for _, tx := range r.money {
 		n[tx.Kind]++
@@ -166,7 +166,7 @@ func (c *checks) resolvedOnce(r *requestSeen) {
 }
 
 // executions: at most two may have run.
-func (c *checks) executions(r *requestSeen) {
+func (c *checks) executions(r *observedRequest) {
 	if r.record == nil {
 		return
 	}

@@ -11,7 +11,7 @@ import (
 )
 
 // restart ends the gateway and starts it again on what it left.
-func (st *stage) restart(how string) error {
+func (st *installation) restart(how string) error {
 	g := st.gateway
 	switch how {
 	case "stop":
@@ -35,7 +35,7 @@ func (st *stage) restart(how string) error {
 
 // kill leaves the gateway as SIGKILL does: what is in the files now is what the
 // next life finds, and whatever the old one still does goes elsewhere.
-func (st *stage) kill(g *running) error {
+func (st *installation) kill(g *running) error {
 	synctest.Wait() // nothing is being written
 	st.lives++
 	next := filepath.Dir(st.database())
@@ -65,7 +65,7 @@ func (st *stage) kill(g *running) error {
 
 // lockStore makes the database refuse writes, as a full disk does, or ends that:
 // somebody else holds its write lock.
-func (st *stage) lockStore(how string) error {
+func (st *installation) lockStore(how string) error {
 	if how == "unlock" {
 		if st.locker == nil {
 			return errors.New("the store is not locked")

@@ -24,7 +24,7 @@ type AdminCall struct {
 }
 
 // call speaks to the admin API.
-func (st *stage) call(method, path string, body any) (int, []byte, error) {
+func (st *installation) call(method, path string, body any) (int, []byte, error) {
 	var in io.Reader
 	if body != nil {
 		text, err := plainJSON(body)
@@ -49,7 +49,7 @@ func (st *stage) call(method, path string, body any) (int, []byte, error) {
 }
 
 // ask is call for answers that must be good.
-func (st *stage) ask(method, path string, body, into any) error {
+func (st *installation) ask(method, path string, body, into any) error {
 	status, answer, err := st.call(method, path, body)
 	if err != nil {
 		return err
@@ -64,8 +64,8 @@ func (st *stage) ask(method, path string, body, into any) error {
 }
 
 // operate is an admin step.
-func (st *stage) operate(a *Admin) error {
-	method, path, _ := strings.Cut(st.refer(a.Call), " ")
+func (st *installation) operate(a *Admin) error {
+	method, path, _ := strings.Cut(st.resolveReferences(a.Call), " ")
 	var body any
 	if a.Body != nil {
 		body = a.Body
@@ -86,7 +86,7 @@ func (st *stage) operate(a *Admin) error {
 }
 
 // makeCustomers makes the customers with a key and their credit.
-func (st *stage) makeCustomers() error {
+func (st *installation) makeCustomers() error {
 	for _, name := range slices.Sorted(maps.Keys(st.s.Customers)) {
 		c := &customer{name: name}
 		var made struct{ ID, Key string }
@@ -110,14 +110,14 @@ func (st *stage) makeCustomers() error {
 }
 
 // transactions gives the whole ledger, oldest first.
-func (st *stage) transactions() ([]ledger.Transaction, error) {
+func (st *installation) transactions() ([]ledger.Transaction, error) {
 	var page struct{ Transactions []ledger.Transaction }
 	err := st.ask("GET", "/admin/v1/ledger/transactions?limit=1000", nil, &page)
 	slices.Reverse(page.Transactions)
 	return page.Transactions, err
 }
 
-func (st *stage) transactionOf(request, kind string) (string, error) {
+func (st *installation) transactionOf(request, kind string) (string, error) {
 	all, err := st.transactions()
 	for _, tx := range all {
 		if tx.RequestID == request && string(tx.Kind) == kind {
@@ -128,7 +128,7 @@ func (st *stage) transactionOf(request, kind string) (string, error) {
 }
 
 // records gives all requests on record, oldest first.
-func (st *stage) records() ([]journal.Record, []json.RawMessage, error) {
+func (st *installation) records() ([]journal.Record, []json.RawMessage, error) {
 	var page struct{ Requests []json.RawMessage }
 	if err := st.ask("GET", "/admin/v1/requests?limit=1000", nil, &page); err != nil {
 		return nil, nil, err
@@ -144,7 +144,7 @@ func (st *stage) records() ([]journal.Record, []json.RawMessage, error) {
 }
 
 // nameSoFar finds the ids of the calls that have been made.
-func (st *stage) nameSoFar() error {
+func (st *installation) nameSoFar() error {
 	records, _, err := st.records()
 	if err == nil {
 		st.nameCalls(records)

@@ -62,7 +62,7 @@ func TestBodiesAreLaidOver(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := (&stage{t: t}).bodyOf(s.Requests()[0])
+	got, err := (&installation{t: t}).bodyOf(s.Requests()[0])
 	want := `{"model":"m","input":[{"role":"user"}],"stream":null,"pad":"-----------","extra":{"b":1,"a":2}}`
 	if err != nil || string(got) != want {
 		t.Errorf("got %s, %v", got, err)
@@ -71,7 +71,7 @@ func TestBodiesAreLaidOver(t *testing.T) {
 
 // TestTwinsAreEquallyLong: what is estimated from a body's length must be equal.
 func TestTwinsAreEquallyLong(t *testing.T) {
-	st := &stage{t: t}
+	st := &installation{t: t}
 	http, err := st.bodyOf(&Request{Surface: surfaceResponses})
 	if err != nil {
 		t.Fatal(err)

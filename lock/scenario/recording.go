@@ -85,7 +85,7 @@ type (
 )
 
 // recording writes down what was seen, as compact JSON.
-func (v *seen) recording() ([]byte, error) {
+func (v *observed) recording() ([]byte, error) {
 	out := recordingOf{Scenario: v.s.Name, Admin: v.admin, Upstream: []callOf{},
 		Money:  moneyOf{Transactions: v.entries(v.money), Balances: map[string]string{}, Verified: v.verify.OK},
 		Health: healthOf{Events: v.moments(v.health), Alerts: v.alerts, Channels: v.channels}, Logged: v.errors}
@@ -105,7 +105,7 @@ func (v *seen) recording() ([]byte, error) {
 	return v.aliased(text), nil
 }
 
-func (v *seen) request(r *requestSeen) requestOf {
+func (v *observed) request(r *observedRequest) requestOf {
 	out := requestOf{Request: r.req.Name, Customer: r.req.Customer, Call: r.path, Sent: v.at(r.sent), Status: r.status,
 		Headers: kept(r.header, "date", "content-length"), Ended: r.ended, EndedAt: v.at(r.endedAt), Closed: r.closed, Money: v.entries(r.money), Record: readAhead.ReplaceAll(r.raw, []byte("${1}null"))}
 	for i := range r.events {
@@ -116,7 +116,7 @@ func (v *seen) request(r *requestSeen) requestOf {
 	return out
 }
 
-func (v *seen) call(c *callSeen) callOf {
+func (v *observed) call(c *observedCall) callOf {
 	target := c.Method + " " + c.Path
 	if c.Query != "" {
 		target += "?" + c.Query
@@ -124,8 +124,8 @@ func (v *seen) call(c *callSeen) callOf {
 	out := callOf{At: v.at(c.At), Channel: c.channel, N: c.N, Call: target, Body: asJSON(c.Body),
 		Headers: kept(c.Header, "content-length", "accept-encoding")}
 	switch {
-	case !c.Gone.IsZero():
-		out.Ended = "left at " + v.at(c.Gone)
+	case !c.CallerLeft.IsZero():
+		out.Ended = "left at " + v.at(c.CallerLeft)
 	case !c.Done.IsZero():
 		out.Ended = "done at " + v.at(c.Done)
 	default:
@@ -134,7 +134,7 @@ func (v *seen) call(c *callSeen) callOf {
 	return out
 }
 
-func (v *seen) entries(list []ledger.Transaction) []transactionOf {
+func (v *observed) entries(list []ledger.Transaction) []transactionOf {
 	out := make([]transactionOf, 0, len(list))
 	for _, tx := range list {
 		e := transactionOf{ID: tx.ID, At: v.at(tx.At), Kind: tx.Kind, Reason: tx.Reason, Actor: tx.Actor, Attempt: tx.Attempt, Reverses: tx.Reverses, Meta: tx.Meta}
@@ -146,21 +146,21 @@ func (v *seen) entries(list []ledger.Transaction) []transactionOf {
 	return out
 }
 
-func (v *seen) moments(list []logged) (out []momentOf) {
+func (v *observed) moments(list []logged) (out []momentOf) {
 	for _, l := range list {
 		out = append(out, momentOf{v.at(l.at), l.text})
 	}
 	return out
 }
 
-func (v *seen) at(t time.Time) string {
+func (v *observed) at(t time.Time) string {
 	if t.IsZero() {
 		return "never"
 	}
 	return t.Sub(v.t0).String()
 }
 
-func (st *stage) now() string { return time.Since(st.t0).String() }
+func (st *installation) now() string { return time.Since(st.t0).String() }
 
 func itoa(n int) string { return strconv.Itoa(n) }
 
@@ -224,7 +224,7 @@ var (
 )
 
 // aliased replaces ids by names and moments by the time since the start.
-func (v *seen) aliased(text []byte) []byte {
+func (v *observed) aliased(text []byte) []byte {
 	text = []byte(strings.NewReplacer(v.aliases...).Replace(string(text)))
 	text = moment.ReplaceAllFunc(text, func(m []byte) []byte {
 		t, err := time.Parse(time.RFC3339Nano, string(m[1:len(m)-1]))

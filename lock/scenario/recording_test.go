@@ -36,7 +36,7 @@ func TestEmbedding(t *testing.T) {
 
 func TestAliases(t *testing.T) {
 	id, other := "req_"+strings.Repeat("0", 26), "tx_"+strings.Repeat("1", 26)
-	v := &seen{t0: time.Date(2000, 1, 1, 0, 0, 1, 0, time.UTC), aliases: []string{id, "req_1"}}
+	v := &observed{t0: time.Date(2000, 1, 1, 0, 0, 1, 0, time.UTC), aliases: []string{id, "req_1"}}
 	got := string(v.aliased([]byte(`["` + id + `","` + other + `","` + other + `","2000-01-01T00:00:02.5Z","1999-01-01T00:00:00Z"]`)))
 	if want := `["req_1","tx_?1","tx_?1","T+1.5s","1999-01-01T00:00:00Z"]`; got != want {
 		t.Errorf("got %s", got)

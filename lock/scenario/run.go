@@ -100,7 +100,7 @@ func (s *Scenario) overWebSocket() *Scenario {
 }
 
 // play does the steps and waits for whatever was started.
-func (st *stage) play() error {
+func (st *installation) play() error {
 	st.t0 = time.Now()
 	for i := range st.s.Steps {
 		if err := st.step(&st.s.Steps[i]); err != nil {
@@ -115,7 +115,7 @@ func (st *stage) play() error {
 	return nil
 }
 
-func (st *stage) step(s *Step) error {
+func (st *installation) step(s *Step) error {
 	switch {
 	case s.Request != nil:
 		x, err := st.start(s.Request)
@@ -144,7 +144,7 @@ func (st *stage) step(s *Step) error {
 
 // together starts the requests a millisecond apart: at the same instant their
 // order would be the scheduler's.
-func (st *stage) together(all []Request) error {
+func (st *installation) together(all []Request) error {
 	var started []*exchange
 	for i := range all {
 		x, err := st.start(&all[i])
@@ -160,7 +160,7 @@ func (st *stage) together(all []Request) error {
 	return nil
 }
 
-func (st *stage) await(name string) error {
+func (st *installation) await(name string) error {
 	for _, x := range st.calls {
 		if x.req.Name == name {
 			<-x.done

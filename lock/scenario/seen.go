@@ -16,13 +16,13 @@ import (
 	"rubicon/internal/money"
 )
 
-// seen is all that came of a scenario.
-type seen struct {
+// observed is all that came of a scenario.
+type observed struct {
 	s        *Scenario
 	twin     bool // over WebSocket instead of HTTP
 	t0       time.Time
-	requests []requestSeen
-	calls    []callSeen
+	requests []observedRequest
+	calls    []observedCall
 	admin    []AdminCall
 	money    []ledger.Transaction
 	balances map[string]money.Nano // sums of postings, by account
@@ -36,23 +36,23 @@ type seen struct {
 	aliases  []string // pairs: id, name
 }
 
-// requestSeen is one call of a client with what is on record about it.
-type requestSeen struct {
+// observedRequest is one call of a client with what is on record about it.
+type observedRequest struct {
 	*exchange
 	record *journal.Record
 	raw    json.RawMessage
 	money  []ledger.Transaction
 }
 
-// callSeen is one upstream call.
-type callSeen struct {
+// observedCall is one upstream call.
+type observedCall struct {
 	channel string
 	sim.Call
 }
 
 // gather reads what is on record, through the admin API.
-func (st *stage) gather() (*seen, error) {
-	v := &seen{s: st.s, t0: st.t0, admin: st.admin, health: st.journal.health, errors: st.journal.errors, balances: map[string]money.Nano{}}
+func (st *installation) gather() (*observed, error) {
+	v := &observed{s: st.s, t0: st.t0, admin: st.admin, health: st.journal.health, errors: st.journal.errors, balances: map[string]money.Nano{}}
 	records, raws, err := st.records()
 	if err != nil {
 		return nil, err
@@ -63,11 +63,11 @@ func (st *stage) gather() (*seen, error) {
 		return nil, err
 	}
 	for _, x := range st.calls {
-		r := requestSeen{exchange: x}
+		r := observedRequest{exchange: x}
 		if i := slices.IndexFunc(records, func(rec journal.Record) bool { return rec.RequestID == x.id }); i >= 0 {
 			r.record, r.raw = &records[i], raws[i]
 		}
-		r.money = belonging(all, cmp.Or(x.id, nobody))
+		r.money = belonging(all, cmp.Or(x.id, noCustomer))
 		v.requests = append(v.requests, r)
 	}
 	v.money = belonging(all, "")
@@ -102,11 +102,11 @@ func (st *stage) gather() (*seen, error) {
 	return v, nil
 }
 
-// nobody is the id of a call that has none.
-const nobody = "-"
+// noCustomer is the id of a call that has none.
+const noCustomer = "-"
 
 func belonging(all []ledger.Transaction, request string) (out []ledger.Transaction) {
-	if request == nobody {
+	if request == noCustomer {
 		return nil
 	}
 	for _, tx := range all {
@@ -120,7 +120,7 @@ func belonging(all []ledger.Transaction, request string) (out []ledger.Transacti
 // nameCalls finds the ids of calls whose client was not told: WebSocket turns,
 // whose frames do not say, and those who left before the status line. A call's
 // record began while it ran, and records are in order.
-func (st *stage) nameCalls(records []journal.Record) {
+func (st *installation) nameCalls(records []journal.Record) {
 	told := map[string]bool{}
 	for _, x := range st.calls {
 		if x.over() {
@@ -164,24 +164,24 @@ func (x *exchange) over() bool {
 }
 
 // upstreamCalls gives what the providers received, in order.
-func (st *stage) upstreamCalls() (out []callSeen) {
+func (st *installation) upstreamCalls() (out []observedCall) {
 	for _, p := range st.providers {
 		for _, c := range p.sim.Calls("") {
 			channel := strings.TrimPrefix(c.Model, modelOf(""))
 			if !contains(p.channels, channel) {
 				channel = p.channels[0]
 			}
-			out = append(out, callSeen{channel, c})
+			out = append(out, observedCall{channel, c})
 		}
 	}
-	slices.SortStableFunc(out, func(a, b callSeen) int {
+	slices.SortStableFunc(out, func(a, b observedCall) int {
 		return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.channel, b.channel))
 	})
 	return out
 }
 
 // aliases are the names under which ids stand in the recording.
-func (st *stage) aliases(v *seen, all []ledger.Transaction) {
+func (st *installation) aliases(v *observed, all []ledger.Transaction) {
 	name := func(id, as string) {
 		if id != "" {
 			v.aliases = append(v.aliases, id, as)
@@ -209,7 +209,7 @@ func (st *stage) aliases(v *seen, all []ledger.Transaction) {
 }
 
 // secrets are what no client may ever read.
-func (st *stage) secrets() (out []string) {
+func (st *installation) secrets() (out []string) {
 	out = append(out, adminToken)
 	for i := range st.cfg.Channels {
 		c := &st.cfg.Channels[i]

@@ -8,8 +8,8 @@ import (
 // What a client makes of an answer, on whichever surface: its text, its error.
 // It is read as official clients read it, leniently; the recording has the bytes.
 
-// told is one event or whole answer, as far as clients look into it.
-type told struct {
+// parsedEvent is one event or whole answer, as far as clients look into it.
+type parsedEvent struct {
 	Type    string
 	Status  any // a number in error frames, a word in responses
 	Delta   any // a string on Responses, an object on Messages
@@ -29,7 +29,7 @@ type told struct {
 	}
 }
 
-func tell(data []byte) (t told) {
+func parseEvent(data []byte) (t parsedEvent) {
 	_ = json.Unmarshal(data, &t)
 	return t
 }
@@ -38,7 +38,7 @@ func tell(data []byte) (t told) {
 func (x *exchange) text() string {
 	var b strings.Builder
 	for i := range x.events {
-		t := tell([]byte(x.events[i].data))
+		t := parseEvent([]byte(x.events[i].data))
 		switch {
 		case t.Type == "response.output_text.delta":
 			s, _ := t.Delta.(string)
@@ -52,7 +52,7 @@ func (x *exchange) text() string {
 			b.WriteString(c.Delta.Content)
 		}
 	}
-	t := tell(x.whole)
+	t := parseEvent(x.whole)
 	for _, item := range t.Output {
 		for _, part := range item.Content {
 			b.WriteString(part.Text)
@@ -78,7 +78,7 @@ func (x *exchange) errorShown() json.RawMessage {
 	}
 	var found, failed json.RawMessage
 	for _, body := range bodies {
-		t := tell(body)
+		t := parseEvent(body)
 		switch {
 		case isObject(t.Error):
 			found = t.Error
@@ -103,7 +103,7 @@ func (x *exchange) shownStatus() int {
 		return x.status
 	}
 	for i := range x.events {
-		if n, ok := tell([]byte(x.events[i].data)).Status.(float64); ok {
+		if n, ok := parseEvent([]byte(x.events[i].data)).Status.(float64); ok {
 			return int(n)
 		}
 	}

@@ -33,7 +33,7 @@ type turnOf struct {
 }
 
 // overSocket makes the call as a turn on a WebSocket.
-func (st *stage) overSocket(ctx context.Context, x *exchange, leave func()) {
+func (st *installation) overSocket(ctx context.Context, x *exchange, leave func()) {
 	x.path, x.ended = "GET /v1/responses (WebSocket)", endedNone
 	s := st.connect(ctx, x)
 	if s == nil {
@@ -59,7 +59,7 @@ func (st *stage) overSocket(ctx context.Context, x *exchange, leave func()) {
 
 // connect opens the request's connection, or takes the one that it shares. A
 // refused upgrade is the exchange's answer.
-func (st *stage) connect(ctx context.Context, x *exchange) *socket {
+func (st *installation) connect(ctx context.Context, x *exchange) *socket {
 	name := x.req.Socket
 	if name == "" {
 		name = "of request " + x.req.Name
@@ -154,7 +154,7 @@ func (s *socket) over(err error) {
 }
 
 // closeSockets hangs up what is still open.
-func (st *stage) closeSockets() {
+func (st *installation) closeSockets() {
 	for _, s := range st.sockets {
 		_ = s.conn.CloseNow()
 		<-s.done

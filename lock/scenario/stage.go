@@ -25,8 +25,8 @@ import (
 	"rubicon/internal/lab/sim"
 )
 
-// stage is the running parts of one scenario, inside its bubble.
-type stage struct {
+// installation is the running parts of one scenario, inside its bubble.
+type installation struct {
 	t     *testing.T
 	s     *Scenario
 	dir   string
@@ -74,9 +74,9 @@ type running struct {
 
 type customer struct{ name, id, key, secret string }
 
-func newStage(t *testing.T, s *Scenario, dir string, empty []byte) *stage {
+func newStage(t *testing.T, s *Scenario, dir string, empty []byte) *installation {
 	seed := rand.New(rand.NewPCG(1, 2))
-	st := &stage{t: t, s: s, dir: dir, empty: empty, t0: time.Now(), net: memnet.New(), journal: &eventLog{}, customers: map[string]*customer{}, accounts: map[string]*sim.Account{}, random: locked(seed.Float64)}
+	st := &installation{t: t, s: s, dir: dir, empty: empty, t0: time.Now(), net: memnet.New(), journal: &eventLog{}, customers: map[string]*customer{}, accounts: map[string]*sim.Account{}, random: locked(seed.Float64)}
 	st.ids = rand.NewChaCha8([32]byte{'l', 'o', 'c', 'k'})
 	st.ctx, st.stop = context.WithCancel(context.Background())
 	return st
@@ -92,7 +92,7 @@ func locked(f func() float64) func() float64 {
 }
 
 // build starts the providers and the gateway and makes the customers.
-func (st *stage) build() error {
+func (st *installation) build() error {
 	conf, _, err := st.s.configuration(st.dir)
 	if err != nil {
 		return err
@@ -123,7 +123,7 @@ func (st *stage) build() error {
 }
 
 // host puts a provider at an address, unless nobody shall be there.
-func (st *stage) host(addr string, channels []string) error {
+func (st *installation) host(addr string, channels []string) error {
 	scripts := map[string]sim.Script{}
 	for key, u := range st.s.Upstream {
 		name, call, special := strings.Cut(key, " ")
@@ -155,7 +155,7 @@ func (st *stage) host(addr string, channels []string) error {
 
 // account is the upstream account of a channel that names one, shared by all that name it; otherwise nil, and each
 // host is an account of its own.
-func (st *stage) account(channel string) *sim.Account {
+func (st *installation) account(channel string) *sim.Account {
 	channels, _ := st.conf.get("channels")
 	config, _ := asObject(channels).get(channel)
 	origin, named := asObject(config).get("origin")
@@ -178,12 +178,12 @@ func contains(list []string, s string) bool {
 	return false
 }
 
-func (st *stage) database() string {
+func (st *installation) database() string {
 	return filepath.Join(st.dir, fmt.Sprintf("life-%d", st.lives), "lock.db")
 }
 
 // serve starts the gateway on the current database.
-func (st *stage) serve() error {
+func (st *installation) serve() error {
 	_, text, err := st.s.configuration(filepath.Dir(st.database()))
 	if err != nil {
 		return err
@@ -206,7 +206,7 @@ func (st *stage) serve() error {
 }
 
 // close ends everything; nothing of the scenario runs afterwards.
-func (st *stage) close() {
+func (st *installation) close() {
 	st.closeSockets()
 	if st.locker != nil {
 		st.t.Error("the store is still locked at the end")

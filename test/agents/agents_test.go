@@ -33,7 +33,7 @@ type agent struct {
 	socket  bool   // it talks WebSocket
 	// command makes the command line of one prompt and prepares what it reads
 	// from its home; again continues the last session.
-	command func(home home, prompt string, again bool) (command, error)
+	command func(home agentFolder, prompt string, again bool) (command, error)
 	// said reads its output.
 	said func(stdout []byte) said
 }

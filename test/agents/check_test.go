@@ -13,7 +13,7 @@ import (
 
 // checkMoney: a request is held and then settled or released exactly once, and
 // one that was refused never touched money.
-func checkMoney(t *testing.T, g *stand.Stand, r journal.Record) {
+func checkMoney(t *testing.T, g *stand.Gateway, r journal.Record) {
 	t.Helper()
 	kinds := map[ledger.Kind]int{}
 	for _, x := range g.Transactions(r.RequestID) {
@@ -34,7 +34,7 @@ func checkMoney(t *testing.T, g *stand.Stand, r journal.Record) {
 }
 
 // checkOwn: the customer finds the turn by its response, failed ones too.
-func checkOwn(t *testing.T, g *stand.Stand, who stand.Customer, r journal.Record) {
+func checkOwn(t *testing.T, g *stand.Gateway, who stand.Customer, r journal.Record) {
 	t.Helper()
 	if r.ResponseID == "" {
 		return
@@ -152,8 +152,8 @@ func (o outcome) callsOf(script string) (n int) {
 	return n
 }
 
-// looped: the command ran once, and its output reached the model.
-func (o outcome) looped(t *testing.T) {
+// neverStopped: the command ran once, and its output reached the model.
+func (o outcome) neverStopped(t *testing.T) {
 	t.Helper()
 	if o.ran != 1 {
 		t.Errorf("the command ran %d times", o.ran)

@@ -14,18 +14,18 @@ import (
 	"time"
 )
 
-// front stands before a server and notes what agents ask of it and get; every
+// countingProxy stands before a server and notes what agents ask of it and get; every
 // byte passes as it is.
-type front struct {
+type countingProxy struct {
 	to string
 	l  net.Listener
 	wg sync.WaitGroup
 
-	mu    sync.Mutex
-	asked []*asked
+	mu       sync.Mutex
+	requests []*asked
 }
 
-// asked is one request, or one response.create on a socket.
+// requests is one request, or one response.create on a socket.
 type asked struct {
 	Method, Path string
 	Status       int // 0: none came; of a create always
@@ -35,40 +35,40 @@ type asked struct {
 	Warmup       bool
 }
 
-func startFront(t *testing.T, to string) *front {
+func startFront(t *testing.T, to string) *countingProxy {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := &front{to: to, l: l}
+	f := &countingProxy{to: to, l: l}
 	f.wg.Go(f.serve)
 	t.Cleanup(func() { l.Close(); f.wg.Wait() })
 	return f
 }
 
-func (f *front) url() string { return "http://" + f.l.Addr().String() }
+func (f *countingProxy) url() string { return "http://" + f.l.Addr().String() }
 
 // seen gives what was asked so far.
-func (f *front) seen() []asked {
+func (f *countingProxy) seen() []asked {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	var out []asked
-	for _, a := range f.asked {
+	for _, a := range f.requests {
 		out = append(out, *a)
 	}
 	return out
 }
 
-func (f *front) add(a asked) *asked {
+func (f *countingProxy) add(a asked) *asked {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	a.At = time.Now()
-	f.asked = append(f.asked, &a)
+	f.requests = append(f.requests, &a)
 	return &a
 }
 
-func (f *front) serve() {
+func (f *countingProxy) serve() {
 	for {
 		in, err := f.l.Accept()
 		if err != nil {
@@ -79,7 +79,7 @@ func (f *front) serve() {
 }
 
 // relay passes both directions on and lets readers look at copies of them.
-func (f *front) relay(in net.Conn) {
+func (f *countingProxy) relay(in net.Conn) {
 	defer in.Close()
 	out, err := net.Dial("tcp", f.to)
 	if err != nil {
@@ -92,14 +92,14 @@ func (f *front) relay(in net.Conn) {
 	var wg sync.WaitGroup
 	wg.Go(func() { f.readUp(up, open) })
 	wg.Go(func() { f.readDown(down, open) })
-	wg.Go(func() { pass(out, in, upCopy) })
-	pass(in, out, downCopy)
+	wg.Go(func() { transport(out, in, upCopy) })
+	transport(in, out, downCopy)
 	in.Close() // whatever way it ended, the agent sees the end too
 	wg.Wait()
 }
 
-// pass copies until either side ends. A reset stays a reset.
-func pass(to, from net.Conn, tee *io.PipeWriter) {
+// transport copies until either side ends. A reset stays a reset.
+func transport(to, from net.Conn, tee *io.PipeWriter) {
 	_, err := io.Copy(to, io.TeeReader(from, tee))
 	tee.Close()
 	if tcp, ok := to.(*net.TCPConn); ok && err != nil {
@@ -110,7 +110,7 @@ func pass(to, from net.Conn, tee *io.PipeWriter) {
 	_ = to.(*net.TCPConn).CloseWrite()
 }
 
-func (f *front) readUp(r *io.PipeReader, open chan<- *asked) {
+func (f *countingProxy) readUp(r *io.PipeReader, open chan<- *asked) {
 	defer drain(r)
 	defer close(open)
 	b := bufio.NewReader(r)
@@ -128,7 +128,7 @@ func (f *front) readUp(r *io.PipeReader, open chan<- *asked) {
 	}
 }
 
-func (f *front) readDown(r *io.PipeReader, open <-chan *asked) {
+func (f *countingProxy) readDown(r *io.PipeReader, open <-chan *asked) {
 	defer drain(r)
 	b := bufio.NewReader(r)
 	for a := range open {
@@ -148,7 +148,7 @@ func (f *front) readDown(r *io.PipeReader, open <-chan *asked) {
 
 // readFrames notes the creates of a socket (RFC 6455, frames of a client,
 // nothing compressed).
-func (f *front) readFrames(b *bufio.Reader) {
+func (f *countingProxy) readFrames(b *bufio.Reader) {
 	var message []byte
 	for {
 		head := make([]byte, 2)
@@ -192,7 +192,7 @@ func framePayload(b *bufio.Reader, second byte) ([]byte, error) {
 	return payload.Bytes(), nil
 }
 
-func (f *front) create(message []byte) {
+func (f *countingProxy) create(message []byte) {
 	var m struct {
 		Type     string
 		Previous string `json:"previous_response_id"`

@@ -37,7 +37,7 @@ type call struct {
 
 // play plays a scene with an agent through the gateway, and without it where
 // that is to be compared.
-func play(t *testing.T, a agent, s scene) row {
+func play(t *testing.T, a agent, s agentCase) row {
 	o := through(t, a, s)
 	if s.direct && !a.socket {
 		d := direct(t, a, s)
@@ -67,7 +67,7 @@ models:
 `
 
 // through runs the agent through a gateway of its own.
-func through(t *testing.T, a agent, s scene) (o outcome) {
+func through(t *testing.T, a agent, s agentCase) (o outcome) {
 	peers, providers := map[string]stand.Peer{}, map[string]*sim.Provider{}
 	for name, script := range map[string]func(tool) (sim.Script, sim.Script){"a": s.a, "b": s.b} {
 		starts, afters := script(a.tool)
@@ -104,7 +104,7 @@ func through(t *testing.T, a agent, s scene) (o outcome) {
 }
 
 // direct runs the agent against the first provider alone.
-func direct(t *testing.T, a agent, s scene) outcome {
+func direct(t *testing.T, a agent, s agentCase) outcome {
 	starts, afters := s.a(a.tool)
 	p := provider("a", starts, afters)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -121,10 +121,10 @@ func direct(t *testing.T, a agent, s scene) outcome {
 }
 
 // prompts gives the agent the scene's prompts, one after the other.
-func prompts(t *testing.T, a agent, s scene, to, key string) (o outcome) {
+func prompts(t *testing.T, a agent, s agentCase, to, key string) (o outcome) {
 	f := startFront(t, to)
 	dir := t.TempDir()
-	h := home{dir: dir, work: filepath.Join(dir, "work"), url: f.url(), key: key}
+	h := agentFolder{dir: dir, work: filepath.Join(dir, "work"), url: f.url(), key: key}
 	if err := os.MkdirAll(h.work, 0o755); err != nil {
 		t.Fatal(err)
 	}

@@ -15,8 +15,8 @@ import (
 	"time"
 )
 
-// home is where one run of an agent lives: nothing of the user's is read.
-type home struct {
+// agentFolder is where one run of an agent lives: nothing of the user's is read.
+type agentFolder struct {
 	dir  string // HOME; everything the agent keeps
 	work string // the folder it works in
 	url  string // of the gateway, without /v1
@@ -42,7 +42,7 @@ const patience = 6 * time.Minute
 
 // start runs a command with Node 22, no proxies to the world, and nothing else
 // of our environment.
-func start(ctx context.Context, h home, c command) (run, error) {
+func start(ctx context.Context, h agentFolder, c command) (run, error) {
 	ctx, done := context.WithTimeout(ctx, patience)
 	defer done()
 	bin := must(filepath.Abs(filepath.Join(modules, ".bin")))
@@ -90,7 +90,7 @@ func codex(name string, socket bool) agent {
 	if socket {
 		a.surface = "responses.ws"
 	}
-	a.command = func(h home, prompt string, again bool) (command, error) {
+	a.command = func(h agentFolder, prompt string, again bool) (command, error) {
 		dir := filepath.Join(h.dir, "codex")
 		if err := os.MkdirAll(dir, 0o755); err != nil {
 			return command{}, err
@@ -128,7 +128,7 @@ func codexSaid(stdout []byte) (s said) {
 func claude() agent {
 	return agent{name: "Claude Code", pkg: "@anthropic-ai/claude-code", surface: "messages", channel: "messages",
 		tool: tool{"Bash", func(cmd string) any { return map[string]any{"command": cmd, "description": "Runs it"} }},
-		command: func(h home, prompt string, again bool) (command, error) {
+		command: func(h agentFolder, prompt string, again bool) (command, error) {
 			args := []string{"claude", "-p", prompt, "--output-format", "stream-json", "--verbose", "--allowedTools", "Bash"}
 			if again {
 				args = append(args, "--continue")
@@ -161,7 +161,7 @@ func claudeSaid(stdout []byte) (s said) {
 func opencode(name, sdk, surface, channel string) agent {
 	return agent{name: name, pkg: "opencode-ai", surface: surface, channel: channel,
 		tool: tool{"bash", func(cmd string) any { return map[string]any{"command": cmd, "description": "Runs it"} }},
-		command: func(h home, prompt string, again bool) (command, error) {
+		command: func(h agentFolder, prompt string, again bool) (command, error) {
 			config, err := json.Marshal(map[string]any{"autoupdate": false, "share": "disabled", "provider": map[string]any{"gw": map[string]any{
 				"npm": sdk, "name": "gw", "options": map[string]any{"baseURL": h.url + "/v1", "apiKey": h.key}, "models": map[string]any{"m": map[string]any{"name": "m"}}}}})
 			args := []string{"opencode", "run", "--format", "json", "--auto", "--title", "A test", "-m", "gw/m", prompt}

@@ -12,9 +12,9 @@ import (
 
 // What a request of an agent asks the model for; each has its script.
 const (
-	prompted = "start" // a prompt was given
-	after    = "after" // the shell's output is there
-	side     = "side"  // something beside the work: a title, a topic
+	prompted  = "start" // a prompt was given
+	afterTool = "after" // the shell's output is there
+	side      = "side"  // something beside the work: a title, a topic
 )
 
 // What the model says, and the command that it wants run. The command leaves a
@@ -46,7 +46,7 @@ func pick(body []byte) string {
 	}
 	last := items[len(items)-1]
 	if strings.HasSuffix(last.Type, "_output") || last.Role == "tool" || strings.Contains(string(last.Content), `"tool_result"`) {
-		return after
+		return afterTool
 	}
 	return prompted
 }
@@ -54,7 +54,7 @@ func pick(body []byte) string {
 // provider plays scripts for prompts and for the shell's output.
 func provider(seed string, starts, afters sim.Script) *sim.Provider {
 	return sim.New(sim.Options{Seed: seed, Pick: pick, Scripts: map[string]sim.Script{
-		prompted: starts, after: afters, side: sim.Play(sim.Answer("A title", sim.Tokens(10, 0, 2)))}})
+		prompted: starts, afterTool: afters, side: sim.Play(sim.Answer("A title", sim.Tokens(10, 0, 2)))}})
 }
 
 // says is a good answer.

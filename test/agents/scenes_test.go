@@ -9,8 +9,8 @@ import (
 	"rubicon/internal/lab/sim"
 )
 
-// scene is what the providers do, and what must come of it.
-type scene struct {
+// agentCase is what the providers do, and what must come of it.
+type agentCase struct {
 	name, what string
 	prompts    int // 1 unless set
 	poor       bool
@@ -49,7 +49,7 @@ func firstly(steps []sim.Step) func(tool) (sim.Script, sim.Script) {
 	}
 }
 
-var scenes = []scene{
+var scenes = []agentCase{
 	{name: "answer", what: "A good answer.", a: good, b: good,
 		check: func(t *testing.T, a agent, o outcome) {
 			o.ends(t, hello)
@@ -61,7 +61,7 @@ var scenes = []scene{
 			o.ends(t, concluded)
 			o.turns(t, journal.OutcomeCompleted, journal.OutcomeCompleted)
 			o.upstream(t, 2, 0)
-			o.looped(t)
+			o.neverStopped(t)
 			o.continued(t, a, 1)
 		}},
 	{name: "resumed", what: "A second prompt, in a new process, continues a session in which the shell was called.", prompts: 2, a: resumed, b: resumed,
@@ -69,7 +69,7 @@ var scenes = []scene{
 			o.ends(t, again)
 			o.turns(t, journal.OutcomeCompleted, journal.OutcomeCompleted, journal.OutcomeCompleted)
 			o.upstream(t, 3, 0)
-			o.looped(t)
+			o.neverStopped(t)
 			o.continued(t, a, 1)
 			if last := o.calls[len(o.calls)-1].Body; !strings.Contains(last, concluded) {
 				t.Errorf("the second prompt was not sent with the first answer: %s", last)
@@ -84,7 +84,7 @@ var scenes = []scene{
 		check: func(t *testing.T, a agent, o outcome) {
 			o.ends(t, concluded)
 			o.turns(t, journal.OutcomeCompleted, journal.OutcomeCompleted)
-			o.looped(t)
+			o.neverStopped(t)
 			o.continued(t, a, 1)
 			if last := o.calls[len(o.calls)-1]; a.channel != "chat" && (last.by != "b" || !strings.Contains(last.Body, seal)) {
 				t.Errorf("what b sealed went to %s: %s", last.by, last.Body)
@@ -161,7 +161,7 @@ func hidden(t *testing.T, a agent, o outcome) {
 	o.ends(t, concluded)
 	o.turns(t, journal.OutcomeCompleted, journal.OutcomeCompleted)
 	o.upstream(t, 2, 2)
-	o.looped(t)
+	o.neverStopped(t)
 	o.continued(t, a, 1)
 	if failures := o.last().failures; len(failures) > 0 {
 		t.Errorf("the agent told of failures: %q", failures)

@@ -20,8 +20,8 @@ import (
 	"rubicon/test/stand"
 )
 
-// link is one turn of a chain as the client saw it.
-type link struct {
+// chainLink is one turn of a chain as the client saw it.
+type chainLink struct {
 	ID, Text, Status string
 	Errors           []struct {
 		Message, Code string
@@ -31,7 +31,7 @@ type link struct {
 
 // startChain runs a gateway whose first channel fails the first turn before
 // output, answers the second and cuts the third.
-func startChain(t *testing.T) (*stand.Stand, *sim.Provider, *sim.Provider) {
+func startChain(t *testing.T) (*stand.Gateway, *sim.Provider, *sim.Provider) {
 	alpha := sim.New(sim.Options{Seed: "a", Scripts: map[string]sim.Script{"up": sim.Calls(
 		[]sim.Step{sim.Created(), sim.Failed("server_is_overloaded")},
 		[]sim.Step{sim.Answer("Two.", sim.Tokens(10, 0, 5))},
@@ -62,9 +62,9 @@ func TestResponsesWS(t *testing.T) {
 	if err := cmd.Run(); err != nil {
 		t.Fatalf("chain.mjs: %v\n%s", err, problems.String())
 	}
-	var got []link
+	var got []chainLink
 	for line := range strings.Lines(out.String()) {
-		var l link
+		var l chainLink
 		if err := json.Unmarshal([]byte(line), &l); err != nil {
 			t.Fatalf("%v: %s", err, line)
 		}
@@ -91,7 +91,7 @@ func TestConnect(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer conn.Close()
-	var got []link
+	var got []chainLink
 	for i, input := range []string{"One?", "Two?"} {
 		create := fmt.Sprintf(`{"type":"response.create","model":"m","store":false,"input":%q}`, input)
 		if i > 0 {
@@ -104,13 +104,13 @@ func TestConnect(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got = append(got, link{ID: r.ID, Text: r.OutputText(), Status: string(r.Status)})
+		got = append(got, chainLink{ID: r.ID, Text: r.OutputText(), Status: string(r.Status)})
 	}
 	checkLinks(t, got)
 	checkChain(t, s, alpha, journal.OutcomeCompleted, journal.OutcomeCompleted)
 }
 
-func checkLinks(t *testing.T, got []link) {
+func checkLinks(t *testing.T, got []chainLink) {
 	t.Helper()
 	for i, want := range []string{"One.", "Two."} {
 		if got[i].Text != want || got[i].Status != "completed" || len(got[i].Errors) > 0 {
@@ -121,7 +121,7 @@ func checkLinks(t *testing.T, got []link) {
 
 // checkChain: the turns as recorded, and what went upstream for the second one:
 // everything said before, by itself.
-func checkChain(t *testing.T, s *stand.Stand, alpha *sim.Provider, want ...journal.Outcome) {
+func checkChain(t *testing.T, s *stand.Gateway, alpha *sim.Provider, want ...journal.Outcome) {
 	t.Helper()
 	count := map[journal.Outcome]int{}
 	for _, r := range recordsOf(s, s.Default) {

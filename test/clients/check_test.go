@@ -13,7 +13,7 @@ var cutCode = map[string]string{"responses": "stream_read_error", "chat": "upstr
 
 // check compares what the client saw, and what the operator sees, with what
 // must come of the scenario.
-func check(t *testing.T, s *stand.Stand, j job, got seen) {
+func check(t *testing.T, s *stand.Gateway, j job, got seen) {
 	want := j.scenario.want
 	if got.Name == "" {
 		t.Fatal("the client told nothing")
@@ -81,7 +81,7 @@ func checkRaised(t *testing.T, j job, got seen) {
 	}
 }
 
-func recordsOf(s *stand.Stand, c stand.Customer) (list []journal.Record) {
+func recordsOf(s *stand.Gateway, c stand.Customer) (list []journal.Record) {
 	for _, r := range s.Records() {
 		if r.Customer == c.ID {
 			list = append(list, r)

@@ -131,7 +131,7 @@ type failure struct {
 
 // start runs a gateway with a public model for every scenario and client, so
 // that a cooldown of one is none of another's.
-func start(t *testing.T, clients []client) *stand.Stand {
+func start(t *testing.T, clients []client) *stand.Gateway {
 	alpha, beta := map[string]sim.Script{}, map[string]sim.Script{}
 	var yaml strings.Builder
 	yaml.WriteString("channels:\n")
@@ -180,7 +180,7 @@ func TestNPM(t *testing.T) {
 	}
 }
 
-func newJob(s *stand.Stand, c client, sc scenario) job {
+func newJob(s *stand.Gateway, c client, sc scenario) job {
 	j := job{Name: c.id() + "/" + sc.name, Client: c.name, Action: c.action, URL: s.URL, Model: "test/" + sc.name + "-" + c.id(), Store: sc.store, client: c, scenario: sc}
 	// ai retries a 5xx whatever x-should-retry says, so it is not asked to.
 	if sc.want.retried > 1 || sc.want.retried == 1 && c.name != "ai" {

@@ -44,12 +44,12 @@ func call(ctx context.Context, j job) seen {
 		"responses-stream": streamResponse, "responses-fetch": fetchResponse, "chat-stream": streamChat, "chat-fetch": fetchChat,
 	}[j.Action](ctx, api, j, &got)
 	if err != nil {
-		got.Error = toldBy(err)
+		got.Error = sdkError(err)
 	}
 	return got
 }
 
-func toldBy(err error) *failure {
+func sdkError(err error) *failure {
 	f := &failure{Name: "error", Message: err.Error()}
 	var e *openai.Error
 	if errors.As(err, &e) {

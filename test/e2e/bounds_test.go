@@ -87,7 +87,7 @@ func TestEventOverLimit(t *testing.T) {
 
 // checkBufferLimit: told once, in the surface's own way, behind the bytes that
 // were delivered before.
-func checkBufferLimit(t *testing.T, s *stand.Stand, a api, got stand.Reply, status int, before string) {
+func checkBufferLimit(t *testing.T, s *stand.Gateway, a api, got stand.Reply, status int, before string) {
 	t.Helper()
 	const code = "upstream_stream_buffer_limit"
 	if status != 200 {

@@ -30,7 +30,7 @@ func living() int64 {
 }
 
 // connect opens a connection of a client and sends the beginning of something.
-func connect(t *testing.T, s *stand.Stand, beginning string) net.Conn {
+func connect(t *testing.T, s *stand.Gateway, beginning string) net.Conn {
 	t.Helper()
 	conn, err := net.Dial("tcp", strings.TrimPrefix(s.URL, "http://"))
 	if err != nil {

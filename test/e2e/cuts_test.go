@@ -16,16 +16,16 @@ import (
 
 var protocols = map[string]protocol.Protocol{"responses": responses.Protocol(), "chat": chat.Protocol(), "messages": messages.Protocol()}
 
-// story is a stream and what it has told before each of its events.
-type story struct {
+// streamPrefixes is a stream and what it has told before each of its events.
+type streamPrefixes struct {
 	e       recorded.Exchange
 	records []string
-	told    []said // one more than records
+	told    []contentSoFar // one more than records
 }
 
-// said is what the beginning of a stream says: any event at all, output, the
+// contentSoFar is what the beginning of a stream says: any event at all, output, the
 // end; its text in bytes, its usage.
-type said struct {
+type contentSoFar struct {
 	events, output, done bool
 	item                 bool // an item is finished
 	text                 int64
@@ -37,14 +37,14 @@ type said struct {
 // stream is complete.
 var finished = map[string]string{"responses": "response.output_item.done", "messages": "content_block_stop", "chat": "data: [DONE]"}
 
-func tell(t *testing.T, e recorded.Exchange) *story {
+func tell(t *testing.T, e recorded.Exchange) *streamPrefixes {
 	t.Helper()
-	s := &story{e: e, records: records(e.Normal())}
+	s := &streamPrefixes{e: e, records: records(e.Normal())}
 	p := recorded.Run(strings.NewReader(e.Normal()), protocols[e.Protocol].NewReader(protocol.ReaderOptions{Choices: 1}))
 	if len(p.Events) != len(s.records) {
 		t.Fatalf("%s/%s: %d events, %d records", e.Protocol, e.Name, len(p.Events), len(s.records))
 	}
-	now := said{}
+	now := contentSoFar{}
 	for i, r := range s.records {
 		s.told = append(s.told, now)
 		now.events = now.events || p.Events[i].Class != protocol.Heartbeat
@@ -60,21 +60,21 @@ func tell(t *testing.T, e recorded.Exchange) *story {
 
 // telling leaves out three of four cuts in the middle of streams that say the
 // same in many events. Responses are cut at every event, in both ways.
-func (s *story) telling(k int) bool {
+func (s *streamPrefixes) telling(k int) bool {
 	return s.e.Protocol == "responses" || k < 12 || k >= len(s.records)-6 || k%4 == 0
 }
 
-// cut is one stream that breaks off, and what came of it.
-type cut struct {
+// cutStream is one stream that breaks off, and what came of it.
+type cutStream struct {
 	play
-	story *story
+	story *streamPrefixes
 	got   stand.Reply
 	n     int // events that upstream has sent whole
 }
 
-func (c *cut) protocol() string { return c.story.e.Protocol }
+func (c *cutStream) protocol() string { return c.story.e.Protocol }
 
-func (c *cut) String() string {
+func (c *cutStream) String() string {
 	return fmt.Sprintf("%s/%s cut after %d events (%s)", c.protocol(), c.story.e.Name, c.n, c.How)
 }
 
@@ -85,18 +85,18 @@ func TestTranscriptsCut(t *testing.T) {
 	l := newLibrary(t, true)
 	// Streams that are complete although they were cut teach the gateway how
 	// many bytes a token has; a gateway of their own learns from them.
-	var cuts, complete []*cut
+	var cuts, complete []*cutStream
 	for i, e := range l.exchanges {
 		story := tell(t, e)
 		for k := range story.records {
-			if !thorough && !story.telling(k) {
+			if !allCuts && !story.telling(k) {
 				continue
 			}
 			for w, how := range []string{"fin", "reset", "half"} {
-				if !thorough && (k+i)%3 != w && (e.Protocol != "responses" || how == "half") {
+				if !allCuts && (k+i)%3 != w && (e.Protocol != "responses" || how == "half") {
 					continue
 				}
-				c := &cut{play: play{N: i, Cut: k + 1, How: how}, story: story, n: k}
+				c := &cutStream{play: play{N: i, Cut: k + 1, How: how}, story: story, n: k}
 				if story.told[k].done {
 					complete = append(complete, c)
 				} else {
@@ -110,7 +110,7 @@ func TestTranscriptsCut(t *testing.T) {
 	checkCuts(t, l, complete)
 }
 
-func checkCuts(t *testing.T, l *library, cuts []*cut) {
+func checkCuts(t *testing.T, l *library, cuts []*cutStream) {
 	t.Helper()
 	s := stand.Start(t, stand.Options{Config: peersOf("", "alpha"), Peers: map[string]stand.Peer{"alpha": l.upstream()}, Tune: patient, Credit: "1000000.00"})
 	eachOf(len(cuts), func(i int) {
@@ -136,7 +136,7 @@ func checkCuts(t *testing.T, l *library, cuts []*cut) {
 }
 
 // check tells what is wrong, "" if nothing is.
-func (c *cut) check(r journal.Record) string {
+func (c *cutStream) check(r journal.Record) string {
 	if c.got.Err != nil {
 		return fmt.Sprintf("the connection broke off: %v", c.got.Err)
 	}
@@ -156,11 +156,11 @@ func (c *cut) check(r journal.Record) string {
 	if problem := c.broken(before); problem != "" {
 		return problem
 	}
-	return c.billed(r, told)
+	return c.checkBill(r, told)
 }
 
 // arrived is how many events reached the client.
-func (c *cut) arrived() int {
+func (c *cutStream) arrived() int {
 	n := 0
 	for rest := c.got.Body; n < c.n && strings.HasPrefix(rest, c.story.records[n]); n++ {
 		rest = rest[len(c.story.records[n]):]
@@ -169,7 +169,7 @@ func (c *cut) arrived() int {
 }
 
 // refused: nothing was delivered, so the failure is a status, and free.
-func (c *cut) refused(r journal.Record) string {
+func (c *cutStream) refused(r journal.Record) string {
 	f := c.got.Fault()
 	switch {
 	case c.got.Status != 502 || f.Code != cutCode[c.protocol()] || f.RequestID != c.got.ID():
@@ -184,7 +184,7 @@ var cutCode = map[string]string{"responses": "stream_read_error", "chat": "upstr
 
 // finished: Chat is complete with its finish reasons; what may be missing is
 // made good.
-func (c *cut) finished(r journal.Record, before string) string {
+func (c *cutStream) finished(r journal.Record, before string) string {
 	want := before
 	if c.protocol() == "chat" && !strings.HasSuffix(before, "data: [DONE]\n\n") {
 		want += "data: [DONE]\n\n"
@@ -199,7 +199,7 @@ func (c *cut) finished(r journal.Record, before string) string {
 }
 
 // broken: what was sent, untouched, then exactly one ending, which says so.
-func (c *cut) broken(before string) string {
+func (c *cutStream) broken(before string) string {
 	if c.got.Status != 200 || !strings.HasPrefix(c.got.Body, before) {
 		return fmt.Sprintf("status %d, not what was sent: %s", c.got.Status, difference(c.got.Body, before))
 	}
@@ -220,9 +220,9 @@ func (c *cut) broken(before string) string {
 	return ""
 }
 
-// billed: nothing without content; else what upstream reported, or the estimate
+// checkBill: nothing without content; else what upstream reported, or the estimate
 // from the delivered text (four bytes a token, because nothing was learned).
-func (c *cut) billed(r journal.Record, told said) string {
+func (c *cutStream) checkBill(r journal.Record, told contentSoFar) string {
 	switch {
 	case r.AfterOutput != told.output:
 		return fmt.Sprintf("after_output %t", r.AfterOutput)

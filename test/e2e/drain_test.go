@@ -12,7 +12,7 @@ import (
 )
 
 // only waits for the one record there is.
-func only(t *testing.T, s *stand.Stand) (r journal.Record) {
+func only(t *testing.T, s *stand.Gateway) (r journal.Record) {
 	t.Helper()
 	must(t, 5*time.Second, "a final record", func() bool {
 		for _, r = range s.Records() {
@@ -22,7 +22,7 @@ func only(t *testing.T, s *stand.Stand) (r journal.Record) {
 	return r
 }
 
-func wantDrained(t *testing.T, s *stand.Stand, r journal.Record) {
+func wantDrained(t *testing.T, s *stand.Gateway, r journal.Record) {
 	t.Helper()
 	if r.Outcome != journal.OutcomeCancelled || r.Error != nil || !r.AfterOutput {
 		t.Errorf("outcome %s, error %v, after output %t", r.Outcome, r.Error, r.AfterOutput)

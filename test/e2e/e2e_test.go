@@ -25,8 +25,8 @@ func TestMain(m *testing.M) {
 	}))
 }
 
-// thorough: what takes longer too.
-var thorough = os.Getenv("RUBICON_TEST_ALL") == "1"
+// allCuts: what takes longer too.
+var allCuts = os.Getenv("RUBICON_TEST_ALL") == "1"
 
 // api is a surface as the table tests need it.
 type api struct {
@@ -73,7 +73,7 @@ func patient(c *config.Config) { c.Breaker.Failures, c.Breaker.Window = 1000, ti
 // must fails the test if ok does not come true in time.
 func must(tb testing.TB, d time.Duration, what string, ok func() bool) {
 	tb.Helper()
-	if !stand.Within(d, ok) {
+	if !stand.WaitFor(d, ok) {
 		tb.Fatalf("not within %v: %s", d, what)
 	}
 }

@@ -39,8 +39,8 @@ var events = map[string]struct{ opening, output, ending, answer string }{
 	},
 }
 
-// phase is a moment at which a client leaves.
-type phase struct {
+// leavePhase is a moment at which a client leaves.
+type leavePhase struct {
 	name   string
 	config string
 	stream bool
@@ -50,7 +50,7 @@ type phase struct {
 	paid   bool                                     // output was delivered
 }
 
-var phases = []phase{
+var phases = []leavePhase{
 	{name: "before the status line", stream: true, upside: func(*stand.Exchange, string) {}},
 	{name: "after the status line", stream: true, upside: func(c *stand.Exchange, _ string) { c.Stream() }},
 	{name: "while lifecycle events are held", stream: true, upside: func(c *stand.Exchange, p string) {
@@ -98,7 +98,7 @@ func TestClientGone(t *testing.T) {
 	}
 }
 
-func clientGone(t *testing.T, a api, ph phase) {
+func clientGone(t *testing.T, a api, ph leavePhase) {
 	there, left := make(chan struct{}), make(chan bool, 1)
 	good := &stand.Raw{}
 	good.Handle = func(c *stand.Exchange) bool {
@@ -136,7 +136,7 @@ func clientGone(t *testing.T, a api, ph phase) {
 	checkGone(t, s, ph, got)
 }
 
-func checkGone(t *testing.T, s *stand.Stand, ph phase, got string) {
+func checkGone(t *testing.T, s *stand.Gateway, ph leavePhase, got string) {
 	t.Helper()
 	var r journal.Record
 	must(t, 5*time.Second, "a final record", func() bool {
@@ -173,7 +173,7 @@ func checkGone(t *testing.T, s *stand.Stand, ph phase, got string) {
 }
 
 // dial sends a request over a connection of the test's own.
-func dial(t *testing.T, s *stand.Stand, path, body string) net.Conn {
+func dial(t *testing.T, s *stand.Gateway, path, body string) net.Conn {
 	t.Helper()
 	conn, err := net.Dial("tcp", strings.TrimPrefix(s.URL, "http://"))
 	if err != nil {

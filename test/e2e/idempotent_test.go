@@ -15,7 +15,7 @@ import (
 )
 
 // once posts with an Idempotency-Key.
-func once(s *stand.Stand, c stand.Customer, a api, body, key string) stand.Reply {
+func once(s *stand.Gateway, c stand.Customer, a api, body, key string) stand.Reply {
 	return s.Do(c, "POST", a.path, strings.NewReader(body), http.Header{"Idempotency-Key": {key}, "Content-Type": {"application/json"}})
 }
 
@@ -131,7 +131,7 @@ func TestIdempotentJoin(t *testing.T) {
 	}
 }
 
-func open(s *stand.Stand, path, body, key string) (*http.Response, error) {
+func open(s *stand.Gateway, path, body, key string) (*http.Response, error) {
 	req, err := http.NewRequest("POST", s.URL+path, strings.NewReader(body))
 	if err != nil {
 		return nil, err
@@ -212,7 +212,7 @@ func TestIdempotentLeave(t *testing.T) {
 }
 
 // dialWith is dial with further header lines.
-func dialWith(t *testing.T, s *stand.Stand, path, body, header string) net.Conn {
+func dialWith(t *testing.T, s *stand.Gateway, path, body, header string) net.Conn {
 	t.Helper()
 	conn, err := net.Dial("tcp", strings.TrimPrefix(s.URL, "http://"))
 	if err != nil {

@@ -44,7 +44,7 @@ func TestKill9(t *testing.T) { onEach(t, kill9) }
 
 func kill9(t *testing.T, store string) {
 	rounds := 10
-	if thorough {
+	if allCuts {
 		rounds = 200
 	}
 	config := killConfig(t, store)

@@ -18,7 +18,7 @@ import (
 )
 
 // keyOf makes another key of the default customer.
-func keyOf(t *testing.T, s *stand.Stand, limits string) stand.Customer {
+func keyOf(t *testing.T, s *stand.Gateway, limits string) stand.Customer {
 	t.Helper()
 	var spec map[string]any
 	if err := json.Unmarshal([]byte(`{"name":"limited",`+limits+`}`), &spec); err != nil {
@@ -29,7 +29,7 @@ func keyOf(t *testing.T, s *stand.Stand, limits string) stand.Customer {
 	return stand.Customer{ID: s.Default.ID, Key: made.Key, KeyID: made.ID}
 }
 
-func limited(t *testing.T) *stand.Stand {
+func limited(t *testing.T) *stand.Gateway {
 	t.Helper()
 	return stand.Start(t, stand.Options{Config: peersOf("", "alpha"), Peers: map[string]stand.Peer{"alpha": steady()}})
 }
@@ -55,7 +55,7 @@ func steady() *stand.Raw {
 
 // wantFault checks a refusal: its status and code, its headers, its record
 // without money.
-func wantFault(t *testing.T, s *stand.Stand, r stand.Reply, status int, code string) {
+func wantFault(t *testing.T, s *stand.Gateway, r stand.Reply, status int, code string) {
 	t.Helper()
 	if r.Status != status || r.Fault().Code != code {
 		t.Fatalf("status %d, %s; want %d %s", r.Status, r.Body, status, code)

@@ -36,9 +36,9 @@ func gated(t *testing.T) (up *stand.Raw, open func()) {
 }
 
 // nodes starts gateways that share a database.
-func nodes(t *testing.T, n int, store string, up stand.Peer) []*stand.Stand {
+func nodes(t *testing.T, n int, store string, up stand.Peer) []*stand.Gateway {
 	t.Helper()
-	list := make([]*stand.Stand, n)
+	list := make([]*stand.Gateway, n)
 	for i := range list {
 		list[i] = stand.Start(t, stand.Options{Config: peersOf("", "alpha"), Peers: map[string]stand.Peer{"alpha": up}, Store: store})
 	}
@@ -132,7 +132,7 @@ func TestOrdersOnEveryNode(t *testing.T) {
 	up := sim.New(sim.Options{Scripts: map[string]sim.Script{"up": sim.Play(sim.Answer("Cast.", sim.Tokens(10, 0, 5)))}})
 	store := pgtest.Database(t)
 	list := nodes(t, 2, store, up)
-	stands := func(s *stand.Stand, state string, weight float64) {
+	stands := func(s *stand.Gateway, state string, weight float64) {
 		t.Helper()
 		must(t, time.Second, state, func() bool {
 			return slices.ContainsFunc(s.Channels(), func(c admin.Channel) bool {
@@ -143,7 +143,7 @@ func TestOrdersOnEveryNode(t *testing.T) {
 	for _, s := range list {
 		stands(s, "closed", 100)
 	}
-	order := func(s *stand.Stand, what string, in map[string]any) {
+	order := func(s *stand.Gateway, what string, in map[string]any) {
 		s.Operate("POST", "/admin/v1/channels/"+what, in, nil)
 	}
 	list[0].Operate("PUT", "/admin/v1/channels/alpha-responses/weight", map[string]any{"public_model": "r", "weight": 7}, nil)

@@ -30,7 +30,7 @@ models:
 const phasedOutput = `[{"id":"msg_1","type":"message","status":"completed","role":"assistant","phase":"commentary","content":[{"type":"output_text","text":"Let me see.","annotations":[]}]},` +
 	`{"id":"msg_2","type":"message","status":"completed","role":"assistant","phase":"final_answer","content":[{"type":"output_text","text":"Four.","annotations":[]}]}]`
 
-func openResponses(t *testing.T) *stand.Stand {
+func openResponses(t *testing.T) *stand.Gateway {
 	scripts := sim.CatalogScripts()
 	scripts["phases"] = sim.Play(sim.Step{Do: "answer", Text: "Four.", Output: json.RawMessage(phasedOutput)})
 	return stand.Start(t, stand.Options{Config: openResponsesConfig, Peers: map[string]stand.Peer{"up": sim.New(sim.Options{Scripts: scripts})}})
@@ -148,7 +148,7 @@ func TestOpenResponsesWebSocket(t *testing.T) {
 }
 
 // compacted compacts a conversation and gives the input that goes on from there.
-func compacted(t *testing.T, s *stand.Stand, model string) string {
+func compacted(t *testing.T, s *stand.Gateway, model string) string {
 	t.Helper()
 	got := s.Post(s.Default, "/v1/responses/compact", fmt.Sprintf(`{"model":%q,"input":[%s]}`, model, userSays("Remember slate.")))
 	var c struct{ Output []json.RawMessage }
@@ -160,7 +160,7 @@ func compacted(t *testing.T, s *stand.Stand, model string) string {
 }
 
 // converse plays turns on a connection and gives the id of its first response.
-func converse(t *testing.T, s *stand.Stand, model string, turns []wsTurn, names *strings.Replacer) (prev string) {
+func converse(t *testing.T, s *stand.Gateway, model string, turns []wsTurn, names *strings.Replacer) (prev string) {
 	t.Helper()
 	ws, _, err := websocket.Dial(t.Context(), "ws"+strings.TrimPrefix(s.URL, "http")+"/v1/responses",
 		&websocket.DialOptions{HTTPHeader: http.Header{"Authorization": {"Bearer " + s.Default.Key}}})

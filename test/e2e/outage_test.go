@@ -20,7 +20,7 @@ import (
 
 // outageTime is longer than anybody waits for a database.
 func outageTime() time.Duration {
-	if thorough {
+	if allCuts {
 		return 30 * time.Second
 	}
 	return 6 * time.Second
@@ -82,7 +82,7 @@ func databaseAway(t *testing.T, store string, leave, back func()) {
 	for range 6 {
 		running.Go(func() { o.load(stop) })
 	}
-	must(t, 10*time.Second, "load", func() bool { return o.goods() > 20 && len(alpha.Calls("long")) == 6 })
+	must(t, 10*time.Second, "load", func() bool { return o.laterAnswers() > 20 && len(alpha.Calls("long")) == 6 })
 
 	leave()
 	began := time.Now()
@@ -96,7 +96,7 @@ func databaseAway(t *testing.T, store string, leave, back func()) {
 	if ready.Status != 503 || ready.Fault().Code != "store_unavailable" {
 		t.Errorf("readiness: %d %s", ready.Status, ready.Body)
 	}
-	must(t, outageTime(), "the long answers, in the outage", func() bool { return o.longs() == 6 })
+	must(t, outageTime(), "the long answers, in the outage", func() bool { return o.runningAnswers() == 6 })
 	if n := o.metric(t, "rubicon_settlements_waiting"); n < 6 {
 		t.Errorf("%v settlements wait, want 6 at least", n)
 	}
@@ -113,7 +113,7 @@ func databaseAway(t *testing.T, store string, leave, back func()) {
 
 // outage is what clients saw.
 type outage struct {
-	s    *stand.Stand
+	s    *stand.Gateway
 	mu   sync.Mutex
 	ends []stand.Reply
 	slow time.Duration // the longest that a refused request of the load waited
@@ -162,9 +162,9 @@ func good(r stand.Reply) bool {
 	return r.Status == 200 && strings.Contains(r.Body, "response.completed")
 }
 
-func (o *outage) goods() int   { return o.count(good) }
-func (o *outage) refused() int { return o.count(func(r stand.Reply) bool { return r.Status == 503 }) }
-func (o *outage) longs() int {
+func (o *outage) laterAnswers() int { return o.count(good) }
+func (o *outage) refused() int      { return o.count(func(r stand.Reply) bool { return r.Status == 503 }) }
+func (o *outage) runningAnswers() int {
 	return o.count(func(r stand.Reply) bool { return good(r) && strings.Count(r.Body, "die ") > 2 })
 }
 
@@ -249,5 +249,5 @@ func (o *outage) check(t *testing.T) {
 		}
 		return strings.Contains(strings.Join(kinds, " "), "settlement_caught_up settlement_backlog") // newest first
 	})
-	t.Logf("%d good, %d refused after %v at most", o.goods(), refused, o.slow.Round(time.Millisecond))
+	t.Logf("%d good, %d refused after %v at most", o.laterAnswers(), refused, o.slow.Round(time.Millisecond))
 }

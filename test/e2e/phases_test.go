@@ -15,8 +15,8 @@ import (
 	"rubicon/test/stand"
 )
 
-// moment is a phase of a request at which something dies.
-type moment struct {
+// leaveMoment is a phase of a request at which something dies.
+type leaveMoment struct {
 	name string
 	// upside is what upstream does, on a Responses stream.
 	upside func(c *stand.Exchange)
@@ -29,7 +29,7 @@ type moment struct {
 	complete bool
 }
 
-var moments = []moment{
+var moments = []leaveMoment{
 	{name: "after the hold", dials: true},
 	{name: "after dispatch", upside: func(*stand.Exchange) {}},
 	{name: "during output", read: "Hello", upside: func(c *stand.Exchange) {
@@ -46,9 +46,9 @@ var moments = []moment{
 	}},
 }
 
-// scene is a request that has come to a moment.
-type scene struct {
-	moment
+// leaveCase is a request that has come to a moment.
+type leaveCase struct {
+	leaveMoment
 	store  string
 	config string
 	arrive chan struct{} // upstream was reached
@@ -56,9 +56,9 @@ type scene struct {
 }
 
 // newScene sets up an upstream that stops at the moment.
-func newScene(t *testing.T, m moment, store string) *scene {
+func newScene(t *testing.T, m leaveMoment, store string) *leaveCase {
 	t.Helper()
-	s := &scene{moment: m, store: store, arrive: make(chan struct{}, 10), going: make(chan struct{})}
+	s := &leaveCase{leaveMoment: m, store: store, arrive: make(chan struct{}, 10), going: make(chan struct{})}
 	url := ""
 	if m.dials {
 		url = "http://" + deaf(t, s.arrive) + "/v1"
@@ -109,7 +109,7 @@ func deaf(t *testing.T, arrive chan<- struct{}) string {
 }
 
 // come brings a request to the moment; the client's connection stays open.
-func (s *scene) come(t *testing.T, p *process, c stand.Customer) (id string, client *listener) {
+func (s *leaveCase) come(t *testing.T, p *process, c stand.Customer) (id string, client *listener) {
 	t.Helper()
 	client = ask(t, p.URL, c, "/v1/responses", apis[0].stream("r"))
 	switch {
@@ -178,7 +178,7 @@ func (l *listener) until(want string) {
 }
 
 // resolved wants what every hold must come to, whoever died when.
-func (s *scene) resolved(t *testing.T, p *process, c stand.Customer, id string) {
+func (s *leaveCase) resolved(t *testing.T, p *process, c stand.Customer, id string) {
 	t.Helper()
 	must(t, 20*time.Second, "the hold's end", func() bool { return p.Freed(c) })
 	r := p.Record(id)

@@ -43,7 +43,7 @@ func binary(t *testing.T) string {
 
 // process is a gateway that runs as a process of its own.
 type process struct {
-	*stand.Stand
+	*stand.Gateway
 	cmd *exec.Cmd
 
 	mu     sync.Mutex
@@ -80,7 +80,7 @@ func serve(t *testing.T, config string) *process {
 		if m == nil {
 			t.Fatalf("the gateway ended instead of serving:\n%s", p.tail())
 		}
-		p.Stand = stand.Attach(t, m[1], m[2])
+		p.Gateway = stand.Attach(t, m[1], m[2])
 	case <-time.After(30 * time.Second):
 		t.Fatalf("the gateway is not ready:\n%s", p.tail())
 	}

@@ -121,7 +121,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-func refuse(t *testing.T, s *stand.Stand, a api, r refusal) {
+func refuse(t *testing.T, s *stand.Gateway, a api, r refusal) {
 	c := s.Default
 	if r.key != nil {
 		c.Key = *r.key
@@ -348,7 +348,7 @@ func TestSlowBodies(t *testing.T) {
 }
 
 // slowBody sends the beginning of a body and, if drip, a byte now and then.
-func slowBody(t *testing.T, s *stand.Stand, drip bool) stand.Reply {
+func slowBody(t *testing.T, s *stand.Gateway, drip bool) stand.Reply {
 	conn, err := net.Dial("tcp", strings.TrimPrefix(s.URL, "http://"))
 	if err != nil {
 		t.Fatal(err)

@@ -60,7 +60,7 @@ func TestMonthlyReport(t *testing.T) {
 	if got.Total.Revenue != want["revenue"] || got.Total.Cost != want["cost"] || got.Total.Absorbed != want["absorbed"] || want["absorbed"] == 0 {
 		t.Errorf("reported %+v, the accounts say %v", got.Total, want)
 	}
-	if got.Total.AbsorbedByWhy["replay_upstream_5xx"] == 0 || got.Total.Usage["estimated"] == nil || got.Total.Usage["reported"].Output == 0 {
+	if got.Total.AbsorbedByReason["replay_upstream_5xx"] == 0 || got.Total.Usage["estimated"] == nil || got.Total.Usage["reported"].Output == 0 {
 		t.Errorf("reported %+v", got.Total)
 	}
 	channels := map[string]bool{}

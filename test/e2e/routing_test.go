@@ -13,7 +13,7 @@ import (
 )
 
 // where is the channel and credential of a request's attempts, in order.
-func where(s *stand.Stand, got stand.Reply) string {
+func where(s *stand.Gateway, got stand.Reply) string {
 	var all []string
 	for _, a := range s.Record(got.ID()).Attempts {
 		all = append(all, a.Channel+"/"+a.Credential)
@@ -23,7 +23,7 @@ func where(s *stand.Stand, got stand.Reply) string {
 
 // routed starts a gateway with three channels at upstreams that answer well
 // unless the credential that comes is listed to fail with a status.
-func routed(t *testing.T, channels string, failing *sync.Map) *stand.Stand {
+func routed(t *testing.T, channels string, failing *sync.Map) *stand.Gateway {
 	t.Helper()
 	up := func() *stand.Raw {
 		return &stand.Raw{Handle: func(c *stand.Exchange) bool {

@@ -105,7 +105,7 @@ func carelessConfig(names map[string]string) string {
 	return yaml.String()
 }
 
-func checkSecrets(t *testing.T, s *stand.Stand, a api, name, body string) {
+func checkSecrets(t *testing.T, s *stand.Gateway, a api, name, body string) {
 	t.Helper()
 	// What struck the credential for the others is taken back.
 	s.Operate("POST", "/admin/v1/channels/alpha-"+a.protocol+"/credentials/k/enable", nil, nil)

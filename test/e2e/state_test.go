@@ -11,15 +11,15 @@ import (
 	"rubicon/test/stand"
 )
 
-// keeper is an upstream account with state: its answers carry ids and a sealed
+// rememberingProvider is an upstream account with state: its answers carry ids and a sealed
 // item of its own. A request that says "fail" gets a 500.
-type keeper struct {
+type rememberingProvider struct {
 	name string
 	mu   sync.Mutex
 	seen []string // METHOD path body
 }
 
-func (k *keeper) peer() *stand.Raw {
+func (k *rememberingProvider) peer() *stand.Raw {
 	return &stand.Raw{Handle: func(c *stand.Exchange) bool {
 		k.mu.Lock()
 		k.seen = append(k.seen, c.Request.Method+" "+c.Request.URL.RequestURI()+" "+string(c.Body))
@@ -41,7 +41,7 @@ func (k *keeper) peer() *stand.Raw {
 }
 
 // answer is a stream with a response id, an item id and a sealed item.
-func (k *keeper) answer(n int64) string {
+func (k *rememberingProvider) answer(n int64) string {
 	id := fmt.Sprintf("resp_%s_%d", k.name, n)
 	item := fmt.Sprintf(`{"type":"reasoning","id":"rs_%s_%d","encrypted_content":"sealed-%s","summary":[]}`, k.name, n, k.name)
 	var b strings.Builder
@@ -57,7 +57,7 @@ func (k *keeper) answer(n int64) string {
 }
 
 // calls gives what came since the last call.
-func (k *keeper) calls() []string {
+func (k *rememberingProvider) calls() []string {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	defer func() { k.seen = nil }()
@@ -66,9 +66,9 @@ func (k *keeper) calls() []string {
 
 // keep starts a gateway with the accounts alpha and beta; extra goes into both
 // channels.
-func keep(t *testing.T, top, extra string) (s *stand.Stand, alpha, beta *keeper) {
+func keep(t *testing.T, top, extra string) (s *stand.Gateway, alpha, beta *rememberingProvider) {
 	t.Helper()
-	alpha, beta = &keeper{name: "alpha"}, &keeper{name: "beta"}
+	alpha, beta = &rememberingProvider{name: "alpha"}, &rememberingProvider{name: "beta"}
 	yaml := top + "\nchannels:\n"
 	for _, name := range []string{"alpha", "beta"} {
 		yaml += fmt.Sprintf("  - {name: %[1]s, protocol: responses, base_url: \"{%[1]s}\", allow_private: true, credentials: [{name: k, key: \"{key}\"}]%[2]s}\n", name, extra)
@@ -81,13 +81,13 @@ func keep(t *testing.T, top, extra string) (s *stand.Stand, alpha, beta *keeper)
 	return stand.Start(t, stand.Options{Config: yaml, Peers: map[string]stand.Peer{"alpha": alpha.peer(), "beta": beta.peer()}, Tune: patient}), alpha, beta
 }
 
-// made is a stored response and the account that has it.
-type made struct{ id, home string }
+// madeResponse is a stored response and the account that has it.
+type madeResponse struct{ id, home string }
 
 // create asks until both accounts have made a response.
-func create(t *testing.T, s *stand.Stand, c stand.Customer, fields string) map[string]made {
+func create(t *testing.T, s *stand.Gateway, c stand.Customer, fields string) map[string]madeResponse {
 	t.Helper()
-	all := map[string]made{}
+	all := map[string]madeResponse{}
 	for range 100 {
 		got := s.Post(c, "/v1/responses", `{"model":"r","input":"Hi","stream":true`+fields+`}`)
 		if got.Status != 200 {
@@ -95,7 +95,7 @@ func create(t *testing.T, s *stand.Stand, c stand.Customer, fields string) map[s
 		}
 		r := s.Record(got.ID())
 		home := r.Attempts[0].Channel
-		all[home] = made{r.ResponseID, home}
+		all[home] = madeResponse{r.ResponseID, home}
 		if len(all) == 2 {
 			return all
 		}
@@ -125,7 +125,7 @@ func TestContinuation(t *testing.T) {
 		foreign := s.Post(other, "/v1/responses", fmt.Sprintf(continuing, both["alpha"].id))
 		unknown := s.Post(other, "/v1/responses", fmt.Sprintf(continuing, "resp_alpha_0"))
 		checkFault(t, foreign, "responses", 400, "previous_response_not_found")
-		if a, b := neutral(foreign, both["alpha"].id), neutral(unknown, "resp_alpha_0"); a != b {
+		if a, b := statelessBody(foreign, both["alpha"].id), statelessBody(unknown, "resp_alpha_0"); a != b {
 			t.Errorf("foreign and unknown ids are told apart:\n%s\n%s", a, b)
 		}
 	})
@@ -150,8 +150,8 @@ func TestContinuation(t *testing.T) {
 	}
 }
 
-// neutral is an answer without what differs between any two.
-func neutral(r stand.Reply, id string) string {
+// statelessBody is an answer without what differs between any two.
+func statelessBody(r stand.Reply, id string) string {
 	return strings.NewReplacer(r.ID(), "REQUEST", id, "ID").Replace(r.Body)
 }
 
@@ -168,7 +168,7 @@ func TestStored(t *testing.T) {
 		}
 		foreign, unknown := s.Get(other, path), s.Get(other, strings.Replace(path, m.id, "resp_beta_0", 1))
 		checkFault(t, foreign, "responses", 404, "not_found")
-		if a, b := neutral(foreign, m.id), neutral(unknown, "resp_beta_0"); a != b {
+		if a, b := statelessBody(foreign, m.id), statelessBody(unknown, "resp_beta_0"); a != b {
 			t.Errorf("foreign and unknown ids are told apart:\n%s\n%s", a, b)
 		}
 	}

@@ -195,7 +195,7 @@ func TestTranscriptsWhole(t *testing.T) {
 }
 
 // checkUsages compares the records with the transcripts' own usage.
-func checkUsages(t *testing.T, s *stand.Stand, exchanges []recorded.Exchange, ids []string) {
+func checkUsages(t *testing.T, s *stand.Gateway, exchanges []recorded.Exchange, ids []string) {
 	t.Helper()
 	all := s.Records()
 	var charged int64

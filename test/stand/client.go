@@ -92,16 +92,16 @@ func (r Reply) Types() []string {
 }
 
 // Post sends a JSON body and reads the whole answer.
-func (s *Stand) Post(c Customer, path, body string) Reply {
+func (s *Gateway) Post(c Customer, path, body string) Reply {
 	return s.Do(c, "POST", path, strings.NewReader(body), nil)
 }
 
 // Get reads.
-func (s *Stand) Get(c Customer, path string) Reply { return s.Do(c, "GET", path, nil, nil) }
+func (s *Gateway) Get(c Customer, path string) Reply { return s.Do(c, "GET", path, nil, nil) }
 
 // Do makes any call and reads the whole answer. An answer that never began has
 // status 0.
-func (s *Stand) Do(c Customer, method, path string, body io.Reader, header http.Header) Reply {
+func (s *Gateway) Do(c Customer, method, path string, body io.Reader, header http.Header) Reply {
 	req, err := http.NewRequest(method, s.URL+path, body)
 	if err != nil {
 		return Reply{Err: err}

@@ -17,7 +17,7 @@ import (
 type Customer struct{ ID, Key, KeyID string }
 
 // NewCustomer makes a customer with credit ("" for none) and a key.
-func (s *Stand) NewCustomer(credit string) Customer {
+func (s *Gateway) NewCustomer(credit string) Customer {
 	s.tb.Helper()
 	var made struct{ ID, Key string }
 	s.Operate("POST", "/admin/v1/customers", map[string]any{"name": "stand"}, &made)
@@ -32,7 +32,7 @@ func (s *Stand) NewCustomer(credit string) Customer {
 }
 
 // Balance of a customer.
-func (s *Stand) Balance(c Customer) (b admin.Balance) {
+func (s *Gateway) Balance(c Customer) (b admin.Balance) {
 	s.tb.Helper()
 	s.Operate("GET", "/admin/v1/customers/"+c.ID+"/balance", nil, &b)
 	return b
@@ -40,14 +40,14 @@ func (s *Stand) Balance(c Customer) (b admin.Balance) {
 
 // Freed tells that nothing of the customer's is held; not so while the gateway
 // cannot tell, because its database is only just back.
-func (s *Stand) Freed(c Customer) bool {
+func (s *Gateway) Freed(c Customer) bool {
 	s.tb.Helper()
 	var b admin.Balance
 	return s.call("GET", "/admin/v1/customers/"+c.ID+"/balance", nil, &b)/100 == 2 && b.Held == 0
 }
 
 // Verify recomputes the ledger and fails the test on any difference.
-func (s *Stand) Verify() (r ledger.Report) {
+func (s *Gateway) Verify() (r ledger.Report) {
 	s.tb.Helper()
 	s.Operate("GET", "/admin/v1/ledger/verify", nil, &r)
 	if !r.OK {
@@ -58,9 +58,9 @@ func (s *Stand) Verify() (r ledger.Report) {
 
 // Record waits for the final record of a request; it must be there within a
 // second of the end.
-func (s *Stand) Record(id string) (r journal.Record) {
+func (s *Gateway) Record(id string) (r journal.Record) {
 	s.tb.Helper()
-	if !Within(5*time.Second, func() bool {
+	if !WaitFor(5*time.Second, func() bool {
 		status := s.call("GET", "/admin/v1/requests/"+id, nil, &r)
 		return status == http.StatusOK && r.Outcome != journal.OutcomeRunning
 	}) {
@@ -70,7 +70,7 @@ func (s *Stand) Record(id string) (r journal.Record) {
 }
 
 // Records gives all records, by id.
-func (s *Stand) Records() map[string]journal.Record {
+func (s *Gateway) Records() map[string]journal.Record {
 	s.tb.Helper()
 	all := map[string]journal.Record{}
 	for cursor := ""; ; {
@@ -86,7 +86,7 @@ func (s *Stand) Records() map[string]journal.Record {
 }
 
 // Transactions of a request, oldest first.
-func (s *Stand) Transactions(id string) []ledger.Transaction {
+func (s *Gateway) Transactions(id string) []ledger.Transaction {
 	s.tb.Helper()
 	var list admin.TransactionList
 	s.Operate("GET", "/admin/v1/ledger/transactions?limit=1000&request_id="+id, nil, &list)
@@ -97,7 +97,7 @@ func (s *Stand) Transactions(id string) []ledger.Transaction {
 }
 
 // Kinds of a request's transactions, oldest first.
-func (s *Stand) Kinds(id string) []string {
+func (s *Gateway) Kinds(id string) []string {
 	s.tb.Helper()
 	var kinds []string
 	for _, t := range s.Transactions(id) {
@@ -107,7 +107,7 @@ func (s *Stand) Kinds(id string) []string {
 }
 
 // Channels is how the channels stand.
-func (s *Stand) Channels() []admin.Channel {
+func (s *Gateway) Channels() []admin.Channel {
 	s.tb.Helper()
 	var list admin.ChannelList
 	s.Operate("GET", "/admin/v1/channels", nil, &list)
@@ -115,7 +115,7 @@ func (s *Stand) Channels() []admin.Channel {
 }
 
 // Operate makes a call of the admin API that must succeed.
-func (s *Stand) Operate(method, path string, in, out any) {
+func (s *Gateway) Operate(method, path string, in, out any) {
 	s.tb.Helper()
 	if status := s.call(method, path, in, out); status/100 != 2 {
 		s.tb.Fatalf("%s %s: status %d", method, path, status)
@@ -123,7 +123,7 @@ func (s *Stand) Operate(method, path string, in, out any) {
 }
 
 // call gives the status, and decodes into out if it is a good one.
-func (s *Stand) call(method, path string, in, out any) int {
+func (s *Gateway) call(method, path string, in, out any) int {
 	s.tb.Helper()
 	var body io.Reader
 	if in != nil {
@@ -143,7 +143,7 @@ func (s *Stand) call(method, path string, in, out any) int {
 	return status
 }
 
-func (s *Stand) operate(method, path string, body io.Reader) (int, []byte, error) {
+func (s *Gateway) operate(method, path string, body io.Reader) (int, []byte, error) {
 	req, err := http.NewRequest(method, s.Admin+path, body)
 	if err != nil {
 		return 0, nil, err

@@ -48,8 +48,8 @@ type Options struct {
 	Open bool
 }
 
-// Stand is a running gateway.
-type Stand struct {
+// Gateway is a running gateway.
+type Gateway struct {
 	tb      testing.TB
 	App     *app.App
 	URL     string // of the client API, http://HOST:PORT
@@ -57,9 +57,9 @@ type Stand struct {
 	Default Customer
 	Hosts   map[string]string // HOST:PORT of the peers, by name
 	HTTP    *http.Client      // for clients of the gateway
-	Logs    *Watch
+	Logs    *LeakWatch
 
-	clients, operators *Watch
+	clients, operators *LeakWatch
 	customers          []Customer
 	open               bool
 	stop               context.CancelFunc // of the gateway
@@ -68,9 +68,9 @@ type Stand struct {
 }
 
 // Start runs a gateway until the test ends.
-func Start(tb testing.TB, o Options) *Stand {
+func Start(tb testing.TB, o Options) *Gateway {
 	tb.Helper()
-	s := &Stand{tb: tb, Hosts: map[string]string{}, open: o.Open, ended: make(chan error, 1)}
+	s := &Gateway{tb: tb, Hosts: map[string]string{}, open: o.Open, ended: make(chan error, 1)}
 	ctx, stop := context.WithCancel(context.Background())
 	s.stopPeers = stop
 	replace := s.peers(ctx, o.Peers)
@@ -96,8 +96,8 @@ func Start(tb testing.TB, o Options) *Stand {
 
 // Attach gives the view of a gateway that runs elsewhere, as a process. Nothing
 // is asserted about it by itself.
-func Attach(tb testing.TB, clients, operators string) *Stand {
-	s := &Stand{tb: tb, URL: "http://" + clients, Admin: "http://" + operators, HTTP: newHTTP()}
+func Attach(tb testing.TB, clients, operators string) *Gateway {
+	s := &Gateway{tb: tb, URL: "http://" + clients, Admin: "http://" + operators, HTTP: newHTTP()}
 	tb.Cleanup(s.HTTP.CloseIdleConnections)
 	return s
 }
@@ -107,7 +107,7 @@ func newHTTP() *http.Client {
 }
 
 // peers starts the upstreams and gives what stands for them in the YAML.
-func (s *Stand) peers(ctx context.Context, peers map[string]Peer) *strings.Replacer {
+func (s *Gateway) peers(ctx context.Context, peers map[string]Peer) *strings.Replacer {
 	s.tb.Helper()
 	pairs := []string{"{key}", Canary + "-0123456789abcdef"}
 	for name, p := range peers {
@@ -141,12 +141,12 @@ func parse(tb testing.TB, store, yaml string) *config.Config {
 	return cfg
 }
 
-func (s *Stand) run(ctx context.Context, cfg *config.Config, o app.Options) {
+func (s *Gateway) run(ctx context.Context, cfg *config.Config, o app.Options) {
 	s.tb.Helper()
 	if o.Log == nil {
 		o.Log = slog.New(slog.NewTextHandler(s.Logs, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	}
-	watches := []*Watch{s.clients, s.operators}
+	watches := []*LeakWatch{s.clients, s.operators}
 	o.Listen = func(network, address string) (net.Listener, error) {
 		l, err := net.Listen(network, address)
 		w := watches[0]
@@ -164,7 +164,7 @@ func (s *Stand) run(ctx context.Context, cfg *config.Config, o app.Options) {
 }
 
 // Shutdown tells the gateway to stop, as SIGTERM does, and waits for it.
-func (s *Stand) Shutdown() {
+func (s *Gateway) Shutdown() {
 	s.tb.Helper()
 	s.stop()
 	if err := <-s.ended; err != nil {
@@ -174,7 +174,7 @@ func (s *Stand) Shutdown() {
 }
 
 // Close checks what must hold after every test and stops everything.
-func (s *Stand) Close() {
+func (s *Gateway) Close() {
 	s.tb.Helper()
 	select {
 	case err := <-s.ended: // shut down by the test
@@ -185,7 +185,7 @@ func (s *Stand) Close() {
 	}
 	s.HTTP.CloseIdleConnections()
 	s.Shutdown()
-	for _, w := range [...]*Watch{s.clients, s.operators, s.Logs} {
+	for _, w := range [...]*LeakWatch{s.clients, s.operators, s.Logs} {
 		for _, leak := range w.Leaks() {
 			s.tb.Errorf("%s could see a secret: %q", w.who, leak)
 		}
@@ -198,10 +198,10 @@ func (s *Stand) Close() {
 
 // checkMoney: no hold is open a moment after the last request, and the ledger
 // adds up.
-func (s *Stand) checkMoney() {
+func (s *Gateway) checkMoney() {
 	s.tb.Helper()
 	for _, c := range s.customers {
-		if !s.open && !Within(3*time.Second, func() bool { return s.Balance(c).Held == 0 }) {
+		if !s.open && !WaitFor(3*time.Second, func() bool { return s.Balance(c).Held == 0 }) {
 			s.tb.Errorf("customer %s has %v held although nothing runs", c.ID, s.Balance(c).Held)
 		}
 	}
@@ -209,7 +209,7 @@ func (s *Stand) checkMoney() {
 }
 
 // look reads what an operator can read, for the watch.
-func (s *Stand) look() {
+func (s *Gateway) look() {
 	s.tb.Helper()
 	for _, path := range [...]string{"/metrics", "/admin/v1/alerts", "/admin/v1/channels", "/admin/v1/requests?limit=100"} {
 		if status := s.call("GET", path, nil, nil); status != http.StatusOK {
@@ -218,8 +218,8 @@ func (s *Stand) look() {
 	}
 }
 
-// Within polls until ok or the time is over.
-func Within(d time.Duration, ok func() bool) bool {
+// WaitFor polls until ok or the time is over.
+func WaitFor(d time.Duration, ok func() bool) bool {
 	for end := time.Now().Add(d); ; time.Sleep(2 * time.Millisecond) {
 		if ok() {
 			return true

@@ -7,8 +7,8 @@ import (
 	"sync"
 )
 
-// Watch looks for what must not be seen in everything that is written.
-type Watch struct {
+// LeakWatch looks for what must not be seen in everything that is written.
+type LeakWatch struct {
 	who     string
 	needles [][]byte
 
@@ -24,8 +24,8 @@ const (
 )
 
 // NewWatch watches for needles on behalf of who.
-func NewWatch(who string, needles []string) *Watch {
-	w := &Watch{who: who}
+func NewWatch(who string, needles []string) *LeakWatch {
+	w := &LeakWatch{who: who}
 	for _, n := range needles {
 		w.needles = append(w.needles, []byte(n))
 	}
@@ -33,7 +33,7 @@ func NewWatch(who string, needles []string) *Watch {
 }
 
 // Write takes one write of a log.
-func (w *Watch) Write(b []byte) (int, error) {
+func (w *LeakWatch) Write(b []byte) (int, error) {
 	w.look(b)
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -45,20 +45,20 @@ func (w *Watch) Write(b []byte) (int, error) {
 }
 
 // Tail is the end of what was written.
-func (w *Watch) Tail() string {
+func (w *LeakWatch) Tail() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return string(w.tail[max(0, len(w.tail)-keptTail):])
 }
 
 // Leaks are the finds, the first few of them.
-func (w *Watch) Leaks() []string {
+func (w *LeakWatch) Leaks() []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return slices.Clone(w.leaks)
 }
 
-func (w *Watch) look(b []byte) {
+func (w *LeakWatch) look(b []byte) {
 	for _, n := range w.needles {
 		if at := bytes.Index(b, n); at >= 0 {
 			w.mu.Lock()
@@ -73,7 +73,7 @@ func (w *Watch) look(b []byte) {
 // watchedListener watches what the gateway writes on its connections.
 type watchedListener struct {
 	net.Listener
-	watch *Watch
+	watch *LeakWatch
 }
 
 func (l *watchedListener) Accept() (net.Conn, error) {
@@ -88,7 +88,7 @@ func (l *watchedListener) Accept() (net.Conn, error) {
 // straddles two is found.
 type watchedConn struct {
 	net.Conn
-	watch *Watch
+	watch *LeakWatch
 	end   []byte
 }
 

@@ -36,7 +36,7 @@ type Deps struct {
 	Channels Channels
 	Planner  Planner
 	Alerts   Alerts
-	Prices   *versions.Book
+	Prices   *versions.Lists
 	HasModel func(public string) bool // nil: nobody knows
 	Metrics  http.Handler             // serves /metrics; the token is checked before it
 	IDs      *ident.Source

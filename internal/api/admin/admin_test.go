@@ -121,8 +121,8 @@ func TestRefusals(t *testing.T) {
 			b.failure(b.do(tt.method, tt.path, tt.body), tt.status, tt.code, tt.param)
 		})
 	}
-	if len(b.channels.got) != 0 {
-		t.Errorf("a refused override was applied: %+v", b.channels.got)
+	if len(b.channels.override) != 0 {
+		t.Errorf("a refused override was applied: %+v", b.channels.override)
 	}
 }
 

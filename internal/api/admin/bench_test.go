@@ -25,8 +25,8 @@ import (
 
 const token = "a-token-for-tests"
 
-// bench is the API over a real store, with doubles for health and alerts.
-type bench struct {
+// apiTest is the API over a real store, with doubles for health and alerts.
+type apiTest struct {
 	t        *testing.T
 	db       *store.DB
 	ledger   *ledger.Ledger
@@ -41,11 +41,11 @@ type bench struct {
 // The suite runs on every database that the store supports.
 func TestMain(m *testing.M) { storetest.Main(m) }
 
-func newBench(t *testing.T) *bench {
+func newBench(t *testing.T) *apiTest {
 	t.Helper()
 	db := storetest.Open(t)
 	ids := ident.New(rand.Reader, time.Now)
-	b := &bench{t: t, db: db, log: &bytes.Buffer{}, channels: &fakeChannels{}, alerts: &fakeAlerts{},
+	b := &apiTest{t: t, db: db, log: &bytes.Buffer{}, channels: &fakeChannels{}, alerts: &fakeAlerts{},
 		ledger: ledger.New(db, ids, time.Now), journal: journal.New(db, time.Now)}
 	b.deps = Deps{
 		Token: config.NewSecret(token), Accounts: account.New(db, ids, time.Now), Ledger: b.ledger, Journal: b.journal,
@@ -60,7 +60,7 @@ func newBench(t *testing.T) *bench {
 }
 
 // do makes a call with the token; headers are pairs.
-func (b *bench) do(method, path, body string, headers ...string) *httptest.ResponseRecorder {
+func (b *apiTest) do(method, path, body string, headers ...string) *httptest.ResponseRecorder {
 	b.t.Helper()
 	r := httptest.NewRequestWithContext(b.t.Context(), method, path, strings.NewReader(body))
 	r.Header.Set("authorization", "Bearer "+token)
@@ -73,7 +73,7 @@ func (b *bench) do(method, path, body string, headers ...string) *httptest.Respo
 }
 
 // get makes a call that must succeed and decodes its answer.
-func get[T any](b *bench, status int, method, path, body string, headers ...string) T {
+func get[T any](b *apiTest, status int, method, path, body string, headers ...string) T {
 	b.t.Helper()
 	w := b.do(method, path, body, headers...)
 	var out T
@@ -86,13 +86,13 @@ func get[T any](b *bench, status int, method, path, body string, headers ...stri
 	return out
 }
 
-func (b *bench) customer(name string) string {
+func (b *apiTest) customer(name string) string {
 	b.t.Helper()
 	return get[account.Customer](b, 201, "POST", "/admin/v1/customers", fmt.Sprintf(`{"name":%q}`, name)).ID
 }
 
 // failure checks the envelope of a refusal.
-func (b *bench) failure(w *httptest.ResponseRecorder, status int, code, param string) {
+func (b *apiTest) failure(w *httptest.ResponseRecorder, status int, code, param string) {
 	b.t.Helper()
 	var body struct{ Error envelopeError }
 	if err := json.Unmarshal(w.Body.Bytes(), &body); err != nil {
@@ -115,7 +115,7 @@ func (b *bench) failure(w *httptest.ResponseRecorder, status int, code, param st
 }
 
 // fakeChannels knows the channel a with the credential k for the model m.
-type fakeChannels struct{ got []Override }
+type fakeChannels struct{ override []Override }
 
 func (f *fakeChannels) Channels(context.Context) ([]Channel, error) {
 	return []Channel{{Channel: "a", PublicModel: "m", State: "closed", Weight: 100, EffectiveWeight: 12.5}}, nil
@@ -125,7 +125,7 @@ func (f *fakeChannels) Override(_ context.Context, o Override) error {
 	if o.Channel != "a" || o.Credential != "" && o.Credential != "k" || o.PublicModel != "" && o.PublicModel != "m" {
 		return fmt.Errorf("overriding %s: %w", o.Channel, ErrUnknown)
 	}
-	f.got = append(f.got, o)
+	f.override = append(f.override, o)
 	return nil
 }
 

@@ -251,7 +251,7 @@ func TestChannels(t *testing.T) {
 		{Action: ActionWeight, Channel: "a", PublicModel: "m", Actor: "eve"},
 		{Action: ActionWeight, Channel: "a", PublicModel: "m", Weight: DefaultWeight, Actor: "eve"},
 	}
-	if diff := cmp.Diff(want, b.channels.got); diff != "" {
+	if diff := cmp.Diff(want, b.channels.override); diff != "" {
 		t.Errorf("overrides (-want +got):\n%s", diff)
 	}
 	if d := get[journal.Decision](b, 200, "GET", "/admin/v1/route?model=m/x&protocol=chat", ""); d.Chosen != "a" || d.Reason != "chat" {

@@ -10,14 +10,14 @@ import (
 
 // Sentence says in one plain sentence how the request ended and who paid.
 func Sentence(r journal.Record) string {
-	what, pays := ending(r)
+	what, pays := endSentence(r)
 	if pays == "" {
 		return what + "."
 	}
 	return what + "; " + pays + "."
 }
 
-func ending(r journal.Record) (what, pays string) {
+func endSentence(r journal.Record) (what, pays string) {
 	switch r.Outcome {
 	case journal.OutcomeRunning:
 		return running(r), ""
@@ -30,7 +30,7 @@ func ending(r journal.Record) (what, pays string) {
 	case journal.OutcomePartial:
 		return broken(r), paid(r, "for what was delivered")
 	case journal.OutcomeCancelled:
-		return left(r), paid(r, "for what was delivered")
+		return clientLeftSentence(r), paid(r, "for what was delivered")
 	case journal.OutcomeRejected:
 		return "Refused before the first attempt" + code(r), paid(r, "for it")
 	}
@@ -92,7 +92,7 @@ func broken(r journal.Record) string {
 	return fmt.Sprintf("Broke off after output on %s (%s)", last.Channel, failureOf(last)) + before(r) + because(last)
 }
 
-func left(r journal.Record) string {
+func clientLeftSentence(r journal.Record) string {
 	when := "before output"
 	if r.AfterOutput {
 		when = "after output"

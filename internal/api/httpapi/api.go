@@ -52,7 +52,7 @@ type Deps struct {
 	// Waiting is how many ends of requests wait for the database; nil: not shown.
 	Waiting func() int
 	// Idempotency knows repeated requests; nil: Idempotency-Key is ignored.
-	Idempotency *idempotency.Keeper
+	Idempotency *idempotency.Keys
 	// Uploads counts the bodies on their way in; nil: nothing is counted.
 	Uploads *pressure.Uploads
 	// Version names the configuration that runs; nil: not shown.
@@ -90,17 +90,17 @@ func (a *api) routes(surfaces []Surface) []route {
 	}
 	return append(all, []route{
 		{"GET /v1/responses", a.socket},
-		{"GET /v1/responses/{id}", a.authed(a.storedGet)},
-		{"DELETE /v1/responses/{id}", a.authed(a.storedDelete)},
-		{"GET /v1/responses/{id}/input_items", a.authed(a.storedItems)},
-		{"GET /v1/models", a.authed(a.models)},
-		{"GET /v1/models/{id...}", a.authed(a.model)},
-		{"GET /v1/balance", a.authed(a.balance)},
-		{"GET /v1/requests", a.authed(a.requests)},
-		{"GET /v1/requests/{id}", a.authed(a.request)},
+		{"GET /v1/responses/{id}", a.withKey(a.storedGet)},
+		{"DELETE /v1/responses/{id}", a.withKey(a.storedDelete)},
+		{"GET /v1/responses/{id}/input_items", a.withKey(a.storedItems)},
+		{"GET /v1/models", a.withKey(a.models)},
+		{"GET /v1/models/{id...}", a.withKey(a.model)},
+		{"GET /v1/balance", a.withKey(a.balance)},
+		{"GET /v1/requests", a.withKey(a.requests)},
+		{"GET /v1/requests/{id}", a.withKey(a.request)},
 		{"GET /healthz", a.healthz},
 		{"GET /readyz", a.readyz},
-		{"GET /{$}", a.root},
+		{"GET /{$}", a.answerRoot},
 	}...)
 }
 
@@ -115,17 +115,17 @@ func Patterns(surfaces []Surface) []string {
 
 // Surface is one POST path that the engine serves.
 type Surface struct {
-	Path     string
-	Surface  journal.Surface
-	Protocol *protocol.Protocol
-	Free     bool // token counting: recorded, no hold, no charge
+	Path      string
+	Surface   journal.Surface
+	Protocol  *protocol.Protocol
+	Uncharged bool // token counting: recorded, no hold, no charge
 }
 
 // ServeHTTP names the request and sends it on, guarded.
 func (a *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	id := a.IDs.ID("req")
 	w.Header().Set("X-Request-Id", id)
-	if asAnthropic(r) {
+	if wantsMessages(r) {
 		w.Header().Set("Request-Id", id) // the name that Anthropic's SDKs read
 	}
 	r = r.WithContext(context.WithValue(r.Context(), idKey{}, id))
@@ -143,7 +143,7 @@ func (a *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if f := a.closed(); f != nil && r.URL.Path != "/healthz" {
-		takeRest(w, r)
+		discardRest(w, r)
 		w.Header().Set("Connection", "close")
 		a.fail(w, r, f)
 		return
@@ -172,7 +172,7 @@ func requestID(r *http.Request) string {
 
 // noRoute answers unknown paths and wrong methods in the one envelope.
 func (a *api) noRoute(w http.ResponseWriter, r *http.Request) {
-	rec := probe{header: http.Header{}}
+	rec := headWriter{header: http.Header{}}
 	a.mux.ServeHTTP(&rec, r)
 	f := fault.Newf(fault.NotFound, "There is no %s %s here.", r.Method, r.URL.Path)
 	if rec.status == http.StatusMethodNotAllowed {
@@ -183,15 +183,15 @@ func (a *api) noRoute(w http.ResponseWriter, r *http.Request) {
 	a.fail(w, r, f)
 }
 
-// probe learns what the mux would answer.
-type probe struct {
+// headWriter learns what the mux would answer.
+type headWriter struct {
 	header http.Header
 	status int
 }
 
-func (p *probe) Header() http.Header         { return p.header }
-func (p *probe) Write(b []byte) (int, error) { return len(b), nil }
-func (p *probe) WriteHeader(status int)      { p.status = status }
+func (p *headWriter) Header() http.Header         { return p.header }
+func (p *headWriter) Write(b []byte) (int, error) { return len(b), nil }
+func (p *headWriter) WriteHeader(status int)      { p.status = status }
 
 func (a *api) healthz(w http.ResponseWriter, _ *http.Request) {
 	writeJSON(w, http.StatusOK, []byte(`{"status":"ok"}`))
@@ -216,8 +216,8 @@ func (a *api) readyz(w http.ResponseWriter, r *http.Request) {
 	writeJSON(w, http.StatusOK, append(body, '}'))
 }
 
-// root answers the probes that some clients send before their first request.
-func (a *api) root(w http.ResponseWriter, _ *http.Request) {
+// answerRoot answers the probes that some clients send before their first request.
+func (a *api) answerRoot(w http.ResponseWriter, _ *http.Request) {
 	writeJSON(w, http.StatusOK, []byte(`{"service":"rubicon"}`))
 }
 

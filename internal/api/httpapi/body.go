@@ -66,32 +66,32 @@ func (a *api) tooLarge(w http.ResponseWriter, r *http.Request, most int64) *faul
 // answer: it would find a reset connection and come again. The server itself
 // does that for small ones.
 const (
-	unread     = 32 << 20
-	unreadTime = 10 * time.Second
-	smallBody  = 256 << 10
+	maxDiscarded = 32 << 20
+	discardTime  = 10 * time.Second
+	smallBody    = 256 << 10
 )
 
-// readAway reads away what is left of the body of a request that is refused.
-func readAway(w http.ResponseWriter, r *http.Request) {
+// discardBody reads away what is left of the body of a request that is refused.
+func discardBody(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case r.ContentLength >= 0 && r.ContentLength <= smallBody:
 		return
 	case w.Header().Get("Connection") == "close":
 		return // it was, or there is no room for it
 	}
-	takeRest(w, r)
+	discardRest(w, r)
 }
 
-// takeRest reads away what is left of a body. Where the connection is to be
+// discardRest reads away what is left of a body. Where the connection is to be
 // closed it comes before that is said, because of such a connection the server
 // reads not even a small one.
-func takeRest(w http.ResponseWriter, r *http.Request) {
+func discardRest(w http.ResponseWriter, r *http.Request) {
 	if r.Header.Get("Expect") != "" {
 		return // it waits for a word to send, and gets the answer instead
 	}
 	rc := http.NewResponseController(w)
-	_ = rc.SetReadDeadline(time.Now().Add(unreadTime))
-	if _, err := io.CopyN(io.Discard, r.Body, unread); !errors.Is(err, io.EOF) {
+	_ = rc.SetReadDeadline(time.Now().Add(discardTime))
+	if _, err := io.CopyN(io.Discard, r.Body, maxDiscarded); !errors.Is(err, io.EOF) {
 		w.Header().Set("Connection", "close")
 		return
 	}

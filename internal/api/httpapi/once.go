@@ -29,8 +29,8 @@ func (a *api) answer(w http.ResponseWriter, r *http.Request, req *turn.Request) 
 		run(r.Context(), w)
 		return nil
 	}
-	req.CancelOnGone = true // the keeper knows who still listens
-	req.Leave()             // a repeat needs no place; what runs takes one again
+	req.TransportOutlivesClient = true // the keeper knows who still listens
+	req.Leave()                        // a repeat needs no place; what runs takes one again
 	return a.Idempotency.Serve(w, r, idempotency.Call{Customer: req.Principal.Customer.ID, Key: key, RequestID: req.ID,
 		Digest: idempotency.Digest(r.URL.Path, req.Body)}, run)
 }

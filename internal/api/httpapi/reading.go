@@ -13,8 +13,8 @@ import (
 	"rubicon/internal/wire/fault"
 )
 
-// authed is a handler that knows who calls.
-func (a *api) authed(h func(http.ResponseWriter, *http.Request, account.Principal) *fault.Error) http.HandlerFunc {
+// withKey is a handler that knows who calls.
+func (a *api) withKey(h func(http.ResponseWriter, *http.Request, account.Principal) *fault.Error) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		who, f := a.authenticate(r)
 		if f == nil {

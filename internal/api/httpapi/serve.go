@@ -27,8 +27,8 @@ func (a *api) serve(s Surface) http.HandlerFunc {
 		defer pressure.Busy(r.Context())()
 		req := &turn.Request{
 			ID: requestID(r), Principal: who, Surface: s.Surface, Protocol: s.Protocol,
-			Header: Upward(r.Header), ClientRequestID: fault.Clip(r.Header.Get("X-Client-Request-Id")), Session: Session(r.Header),
-			Received: received, Free: s.Free, Delivery: r.Header.Get(DeliveryHeader),
+			Header: UpstreamHeaders(r.Header), ClientRequestID: fault.Clip(r.Header.Get("X-Client-Request-Id")), Session: Session(r.Header),
+			Received: received, Uncharged: s.Uncharged, Delivery: r.Header.Get(DeliveryHeader),
 			OnLimits: limitHeaders(w.Header()),
 		}
 		defer req.Leave()
@@ -148,8 +148,8 @@ func keysOf(h http.Header) (keys []string) {
 	return keys
 }
 
-// asAnthropic: the caller speaks Anthropic's API, or asks for what both have.
-func asAnthropic(r *http.Request) bool {
+// wantsMessages: the caller speaks Anthropic's API, or asks for what both have.
+func wantsMessages(r *http.Request) bool {
 	return strings.HasPrefix(r.URL.Path, "/v1/messages") || r.Header.Get("Anthropic-Version") != ""
 }
 
@@ -166,14 +166,14 @@ func KeyFault(err error) *fault.Error {
 	return fault.New(fault.StoreUnavailable, "").WithCause(err)
 }
 
-// upward lists the client headers that may travel upstream; everything else,
+// upstreamHeaders lists the client headers that may travel upstream; everything else,
 // credentials first of all, stays here.
-var upward = [...]string{"Accept", "Openai-Beta", "Anthropic-Version", "Anthropic-Beta", "Traceparent", "Tracestate"}
+var upstreamHeaders = [...]string{"Accept", "Openai-Beta", "Anthropic-Version", "Anthropic-Beta", "Traceparent", "Tracestate"}
 
-// Upward picks the headers that may travel upstream.
-func Upward(h http.Header) http.Header {
+// UpstreamHeaders picks the headers that may travel upstream.
+func UpstreamHeaders(h http.Header) http.Header {
 	out := http.Header{}
-	for _, name := range upward {
+	for _, name := range upstreamHeaders {
 		if v := h.Values(name); len(v) > 0 {
 			out[name] = v
 		}
@@ -194,7 +194,7 @@ func Session(h http.Header) string {
 // refuse answers a request that the engine did not run.
 func (a *api) refuse(w http.ResponseWriter, r *http.Request, p *protocol.Protocol, f *fault.Error) {
 	f.RequestID = requestID(r)
-	readAway(w, r)
+	discardBody(w, r)
 	writeFault(w, f, p.ErrorBody(f))
 }
 
@@ -204,9 +204,9 @@ func (a *api) fail(w http.ResponseWriter, r *http.Request, f *fault.Error) { Fai
 // Fail answers a request that no protocol speaks for.
 func Fail(w http.ResponseWriter, r *http.Request, f *fault.Error) {
 	f.RequestID = requestID(r)
-	readAway(w, r)
+	discardBody(w, r)
 	body := fault.OpenAIBody(f)
-	if asAnthropic(r) {
+	if wantsMessages(r) {
 		body = fault.MessagesBody(f)
 	}
 	writeFault(w, f, body)

@@ -18,21 +18,21 @@ import (
 // failure. Events are gathered until Flush, so that what arrived together
 // leaves together; every write holds whole events.
 type sink struct {
-	w        http.ResponseWriter
-	rc       *http.ResponseController
-	protocol *protocol.Protocol
-	buf      *[]byte       // nil while nothing is gathered: most streams wait most of the time
-	limit    time.Duration // for a client that takes nothing
-	most     int           // of one write; 0: whole events, whatever their size
-	deadline time.Time
-	begun    bool
-	ids      bool  // an event with an id was written: no blank line may follow that ends no event
-	err      error // the writer failed
+	w         http.ResponseWriter
+	rc        *http.ResponseController
+	protocol  *protocol.Protocol
+	buf       *[]byte       // nil while nothing is gathered: most streams wait most of the time
+	limit     time.Duration // for a client that takes nothing
+	maxBuffer int           // of one write; 0: whole events, whatever their size
+	deadline  time.Time
+	begun     bool
+	ids       bool  // an event with an id was written: no blank line may follow that ends no event
+	err       error // the writer failed
 }
 
 const (
-	gather = 32 << 10 // what is gathered before it is written without waiting for Flush
-	pooled = 64 << 10 // larger buffers are not kept
+	maxWrite  = 32 << 10 // what is gathered before it is written without waiting for Flush
+	maxPooled = 64 << 10 // larger buffers are not kept
 )
 
 var buffers = sync.Pool{New: func() any { b := make([]byte, 0, 4<<10); return &b }}
@@ -40,25 +40,25 @@ var buffers = sync.Pool{New: func() any { b := make([]byte, 0, 4<<10); return &b
 func newSink(w http.ResponseWriter, r *http.Request, p *protocol.Protocol, limit time.Duration) *sink {
 	s := &sink{w: w, rc: http.NewResponseController(w), protocol: p, limit: limit}
 	if r.ProtoMajor > 1 {
-		s.most = pressure.Piece // deadlines are of streams there, and writes are not seen by the client
+		s.maxBuffer = pressure.WriteStep // deadlines are of streams there, and writes are not seen by the client
 	}
 	return s
 }
 
-// room is the buffer, from the pool if there is none yet.
-func (s *sink) room() *[]byte {
+// buffer is the buffer, from the pool if there is none yet.
+func (s *sink) buffer() *[]byte {
 	if s.buf == nil {
 		s.buf = buffers.Get().(*[]byte)
 	}
 	return s.buf
 }
 
-// giveBack empties the buffer and gives it to other streams.
-func (s *sink) giveBack() {
+// returnBuffer empties the buffer and gives it to other streams.
+func (s *sink) returnBuffer() {
 	if s.buf == nil {
 		return
 	}
-	if cap(*s.buf) <= pooled {
+	if cap(*s.buf) <= maxPooled {
 		*s.buf = (*s.buf)[:0]
 		buffers.Put(s.buf)
 	}
@@ -68,7 +68,7 @@ func (s *sink) giveBack() {
 // close gives the buffer back. A stream whose client could not be told its end
 // is aborted: returning from the handler would write a clean end.
 func (s *sink) close() {
-	s.giveBack()
+	s.returnBuffer()
 	if s.err != nil {
 		panic(http.ErrAbortHandler)
 	}
@@ -95,16 +95,16 @@ func (s *sink) Event(ev protocol.Event) error {
 		raw = sse.Quiet(raw, ev.Data == nil)
 	}
 	s.ids = s.ids || ev.ID
-	if len(raw) >= gather {
+	if len(raw) >= maxWrite {
 		if s.buf != nil {
 			_ = s.Flush() // else the two would be cut where the server's buffer ends
 		}
 		s.send(raw)
 		return s.err
 	}
-	buf := s.room()
+	buf := s.buffer()
 	*buf = append(*buf, raw...)
-	if len(*buf) >= gather {
+	if len(*buf) >= maxWrite {
 		s.write()
 	}
 	return s.err
@@ -125,7 +125,7 @@ func (s *sink) KeepAlive() error {
 	if s.ids {
 		comment = sse.Quiet(comment, true)
 	}
-	buf := s.room()
+	buf := s.buffer()
 	*buf = append(*buf, comment...)
 	return s.Flush()
 }
@@ -134,7 +134,7 @@ func (s *sink) KeepAlive() error {
 func (s *sink) write() {
 	if s.buf != nil {
 		s.send(*s.buf)
-		s.giveBack()
+		s.returnBuffer()
 	}
 }
 
@@ -144,8 +144,8 @@ func (s *sink) write() {
 func (s *sink) send(b []byte) {
 	for rest := b; s.err == nil; {
 		n := len(rest)
-		if s.most > 0 {
-			n = min(n, s.most)
+		if s.maxBuffer > 0 {
+			n = min(n, s.maxBuffer)
 		}
 		s.moveDeadline()
 		_, s.err = s.w.Write(rest[:n])
@@ -176,23 +176,23 @@ func (s *sink) Answer(a *upstream.Answer) error {
 }
 
 // Fail shows the failure in its form (docs/contract.md#s5).
-func (s *sink) Fail(e turn.Ending) error {
+func (s *sink) Fail(e turn.ShownFailure) error {
 	switch {
 	case e.Answer != nil:
-		shouldRetry(s.w.Header(), e.Fault)
+		shouldRetry(s.w.Header(), e.Error)
 		return s.Answer(e.Answer)
 	case e.Form == turn.FormStatus && !s.begun:
 		s.moveDeadline()
-		writeFault(s.w, e.Fault, s.protocol.ErrorBody(e.Fault))
+		writeFault(s.w, e.Error, s.protocol.ErrorBody(e.Error))
 		return nil
 	}
-	buf := s.room()
+	buf := s.buffer()
 	for _, ev := range e.Events {
 		*buf = append(*buf, ev.Raw...)
 	}
-	if e.Form == turn.FormOurs || e.Unended {
+	if e.Form == turn.FormOurs || e.NeedsFailedEvent {
 		said := e.ErrorSent || len(e.Events) > 0
-		*buf = s.protocol.Ending(*buf, e.Reader, e.Fault, said)
+		*buf = s.protocol.Ending(*buf, e.Reader, e.Error, said)
 	}
 	return s.Flush()
 }

@@ -61,7 +61,7 @@ func (a *api) stored(w http.ResponseWriter, r *http.Request, who account.Princip
 	if !ok || e.StoreOff {
 		return false, missing
 	}
-	ch, cred := a.home(e)
+	ch, cred := a.channelOf(e)
 	if ch == nil {
 		return false, fault.New(fault.AllChannelsFailed, "The upstream account that holds this response is not configured any more.")
 	}
@@ -70,7 +70,7 @@ func (a *api) stored(w http.ResponseWriter, r *http.Request, who account.Princip
 		method = http.MethodGet // the server leaves the body out
 	}
 	call := &upstream.Call{Channel: ch, Credential: cred, Method: method, Path: "/responses/" + url.PathEscape(id) + sub, Query: withoutKeys(r.URL.RawQuery),
-		Header: Upward(r.Header), Timers: a.Config().Timers, MaxEvent: a.Config().Limits.Event}
+		Header: UpstreamHeaders(r.Header), Timers: a.Config().Timers, MaxEvent: a.Config().Limits.Event}
 	answer, failed := a.Upstream.Do(r.Context(), call)
 	if failed != nil {
 		return false, storedFault(failed, ch, missing)
@@ -92,17 +92,17 @@ func withoutKeys(query string) string {
 }
 
 // storedFault is what a client learns of a failed call about a stored response.
-func storedFault(f *upstream.Failed, ch *config.Channel, missing *fault.Error) *fault.Error {
+func storedFault(f *upstream.Failure, ch *config.Channel, missing *fault.Error) *fault.Error {
 	if f.Status == http.StatusNotFound {
 		return missing
 	}
 	p := responses.Protocol()
-	return turn.Told(f, &p, ch)
+	return turn.ErrorOfCall(f, &p, ch)
 }
 
-// home finds a channel and credential of the origin that holds the state: the
+// channelOf finds a channel and credential of the origin that holds the state: the
 // channel that made it first, else another of the same account.
-func (a *api) home(e state.Entry) (*config.Channel, *config.Credential) {
+func (a *api) channelOf(e state.Entry) (*config.Channel, *config.Credential) {
 	cfg := a.Config()
 	if ch := cfg.Channel(e.Channel); ch != nil {
 		if cred, ok := credentialOf(ch, e.Origin); ok {

@@ -15,10 +15,10 @@ import (
 
 // The states of a key in the database.
 const (
-	stateFree    = ""        // no row
-	stateRunning = "running" // on a node
-	stateKept    = "kept"    // answered, and the answer is there
-	stateLost    = "lost"    // answered, but the answer is not there
+	stateReleased = ""        // no row
+	stateRunning  = "running" // on a node
+	stateKept     = "kept"    // answered, and the answer is there
+	stateNotKept  = "lost"    // answered, but the answer is not there
 )
 
 // answer is a key's row.
@@ -33,7 +33,7 @@ type answer struct {
 
 // Knows tells whether a request runs or was answered under a customer's key, as
 // far as one can tell: then a repeat asks for nothing new.
-func (k *Keeper) Knows(ctx context.Context, customer, key string) bool {
+func (k *Keys) Knows(ctx context.Context, customer, key string) bool {
 	k.mu.Lock()
 	runs := k.flights[id{customer, key}] != nil
 	k.mu.Unlock()
@@ -49,34 +49,34 @@ func (k *Keeper) Knows(ctx context.Context, customer, key string) bool {
 
 // claim makes the call the one that runs under its key, durably; otherwise it
 // gives what stands there.
-func (k *Keeper) claim(ctx context.Context, c Call) (*answer, error) {
+func (k *Keys) claim(ctx context.Context, c Call) (*answer, error) {
 	found, err := k.claimOnce(ctx, c)
 	if err != nil || found == nil || found.state != stateRunning || found.node != k.Node() {
 		return found, err
 	}
 	// This node runs nothing under the key, or it would have been joined: the
 	// end of an earlier request could not be written.
-	if err := k.free(ctx, oneKey, k.Node(), c.Customer, c.Key); err != nil {
+	if err := k.releaseKeys(ctx, oneKey, k.Node(), c.Customer, c.Key); err != nil {
 		return nil, err
 	}
 	return k.claimOnce(ctx, c)
 }
 
-// errFreed is a key that another node freed between two looks at it.
-var errFreed = errors.New("the key was freed at this moment")
+// errReleased is a key that another node freed between two looks at it.
+var errReleased = errors.New("the key was freed at this moment")
 
-func (k *Keeper) claimOnce(ctx context.Context, c Call) (found *answer, err error) {
+func (k *Keys) claimOnce(ctx context.Context, c Call) (found *answer, err error) {
 	for range 3 {
-		if found, err = k.tryClaim(ctx, c); !errors.Is(err, errFreed) {
+		if found, err = k.tryClaim(ctx, c); !errors.Is(err, errReleased) {
 			break
 		}
 	}
 	return found, err
 }
 
-func (k *Keeper) tryClaim(ctx context.Context, c Call) (found *answer, err error) {
+func (k *Keys) tryClaim(ctx context.Context, c Call) (found *answer, err error) {
 	now := k.Now()
-	expires := now.Add(keep).UnixMilli()
+	expires := now.Add(keepFor).UnixMilli()
 	err = k.DB.Write(ctx, func(tx *store.Tx) error {
 		found = nil
 		n, err := tx.Exec(insertClaim, c.Customer, c.Key, c.Digest[:], c.RequestID, k.Node(), expires)
@@ -103,7 +103,7 @@ func readAnswer(tx *store.Tx, c Call) (*answer, error) {
 	)
 	err := tx.QueryRow(selectAnswer, []any{c.Customer, c.Key}, &digest, &a.requestID, &a.node, &a.state, &a.status, &header, &a.body)
 	if errors.Is(err, sql.ErrNoRows) {
-		return nil, errFreed
+		return nil, errReleased
 	}
 	if err != nil {
 		return nil, err
@@ -116,12 +116,12 @@ func readAnswer(tx *store.Tx, c Call) (*answer, error) {
 }
 
 // finish writes what became of the call: its answer, or that the key is free.
-func (k *Keeper) finish(ctx context.Context, c Call, a *answer) error {
+func (k *Keys) finish(ctx context.Context, c Call, a *answer) error {
 	key := []any{c.Customer, c.Key, c.RequestID}
-	text, args := freeKey, key
+	text, args := deleteClaim, key
 	switch a.state {
-	case stateLost:
-		text = loseAnswer
+	case stateNotKept:
+		text = markNotKept
 	case stateKept:
 		header, err := json.Marshal(a.header)
 		if err != nil {
@@ -140,13 +140,15 @@ func (k *Keeper) finish(ctx context.Context, c Call, a *answer) error {
 	return nil
 }
 
-// Free frees the keys of what a node that died had running. What had been
+// ReleaseKeysOf frees the keys of what a node that died had running. What had been
 // charged is not run again: its answer counts as not kept. The money of the
 // node's requests must have been resolved before.
-func (k *Keeper) Free(ctx context.Context, node string) error { return k.free(ctx, "", node) }
+func (k *Keys) ReleaseKeysOf(ctx context.Context, node string) error {
+	return k.releaseKeys(ctx, "", node)
+}
 
 // Nodes lists the nodes that keys of running requests name.
-func (k *Keeper) Nodes(ctx context.Context) (nodes []string, err error) {
+func (k *Keys) Nodes(ctx context.Context) (nodes []string, err error) {
 	err = k.DB.Read(ctx, func(q *store.Query) error {
 		return q.Each(selectNodes, nil, func(row store.Rows) error {
 			var node string
@@ -161,12 +163,12 @@ func (k *Keeper) Nodes(ctx context.Context) (nodes []string, err error) {
 	return nodes, nil
 }
 
-func (k *Keeper) free(ctx context.Context, where string, args ...any) error {
+func (k *Keys) releaseKeys(ctx context.Context, where string, args ...any) error {
 	err := k.DB.Write(ctx, func(tx *store.Tx) error {
-		if _, err := tx.Exec(freeUncharged+where, args...); err != nil {
+		if _, err := tx.Exec(deleteUnchargedClaims+where, args...); err != nil {
 			return err
 		}
-		_, err := tx.Exec(loseCharged+where, args...)
+		_, err := tx.Exec(markChargedNotKept+where, args...)
 		return err
 	})
 	if err != nil {
@@ -177,12 +179,12 @@ func (k *Keeper) free(ctx context.Context, where string, args ...any) error {
 
 // Run deletes what is past its time and keeps the store within its bound, until
 // ctx ends.
-func (k *Keeper) Run(ctx context.Context) error {
+func (k *Keys) Run(ctx context.Context) error {
 	t := time.NewTicker(time.Minute)
 	defer t.Stop()
 	k.stored.Store(maxStored) // nobody has looked yet
 	for {
-		if err := k.tidy(ctx); err != nil && ctx.Err() == nil {
+		if err := k.deleteExpired(ctx); err != nil && ctx.Err() == nil {
 			k.Log.Warn("tidying up recorded answers", "error", err)
 		}
 		select {
@@ -193,13 +195,13 @@ func (k *Keeper) Run(ctx context.Context) error {
 	}
 }
 
-// step bounds how long one deletion keeps the writer busy.
-const step = 200
+// deleteStep bounds how long one deletion keeps the writer busy.
+const deleteStep = 200
 
-func (k *Keeper) tidy(ctx context.Context) error {
-	for n := int64(step); n == step; {
+func (k *Keys) deleteExpired(ctx context.Context) error {
+	for n := int64(deleteStep); n == deleteStep; {
 		err := k.DB.Write(ctx, func(tx *store.Tx) (err error) {
-			n, err = tx.Exec(deleteExpired, k.Now().UnixMilli(), step)
+			n, err = tx.Exec(deleteExpired, k.Now().UnixMilli(), deleteStep)
 			return err
 		})
 		if err != nil {
@@ -210,12 +212,12 @@ func (k *Keeper) tidy(ctx context.Context) error {
 		return nil
 	}
 	k.stored.Store(0)
-	return k.shrink(ctx, maxStored)
+	return k.deleteOldest(ctx, maxStored)
 }
 
-// shrink lets go of the oldest answers until no more than most bytes are left.
+// deleteOldest lets go of the oldest answers until no more than most bytes are left.
 // Their keys stay taken.
-func (k *Keeper) shrink(ctx context.Context, most int64) error {
+func (k *Keys) deleteOldest(ctx context.Context, most int64) error {
 	for {
 		var sum, freed int64
 		err := k.DB.Write(ctx, func(tx *store.Tx) error {
@@ -224,7 +226,7 @@ func (k *Keeper) shrink(ctx context.Context, most int64) error {
 				return err
 			}
 			var oldest [][]any
-			err := tx.Each(oldestStored, []any{step}, func(row store.Rows) error {
+			err := tx.Each(oldestStored, []any{deleteStep}, func(row store.Rows) error {
 				var customer, key, request string
 				var size int64
 				err := row.Scan(&customer, &key, &request, &size)
@@ -236,7 +238,7 @@ func (k *Keeper) shrink(ctx context.Context, most int64) error {
 			})
 			for _, key := range oldest {
 				if err == nil {
-					_, err = tx.Exec(loseAnswer, key...)
+					_, err = tx.Exec(markNotKept, key...)
 				}
 			}
 			return err

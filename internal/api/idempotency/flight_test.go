@@ -43,15 +43,15 @@ func (g *gateway) driven() *run {
 	return x
 }
 
-// reading collects an answer as it comes.
-type reading struct {
+// readingClient collects an answer as it comes.
+type readingClient struct {
 	done chan got
 	mu   sync.Mutex
 	text strings.Builder
 }
 
-func (g *gateway) open(ctx context.Context, key, body string) *reading {
-	x := &reading{done: make(chan got, 1)}
+func (g *gateway) open(ctx context.Context, key, body string) *readingClient {
+	x := &readingClient{done: make(chan got, 1)}
 	go func() {
 		resp, err := g.ask(ctx, key, body)
 		if err != nil {
@@ -69,7 +69,7 @@ func (g *gateway) open(ctx context.Context, key, body string) *reading {
 				if err == io.EOF {
 					err = nil
 				}
-				x.done <- got{status: resp.StatusCode, body: x.text.String(), id: resp.Header.Get("X-Request-Id"), replayed: resp.Header.Get(ReplayedHeader) == "true", err: err}
+				x.done <- got{status: resp.StatusCode, body: x.text.String(), id: resp.Header.Get("X-Request-Id"), replayed: resp.Header.Get(RepeatedHeader) == "true", err: err}
 				return
 			}
 		}
@@ -77,7 +77,7 @@ func (g *gateway) open(ctx context.Context, key, body string) *reading {
 	return x
 }
 
-func (x *reading) so(t *testing.T, want string) {
+func (x *readingClient) soFar(t *testing.T, want string) {
 	t.Helper()
 	within(t, want, func() bool {
 		x.mu.Lock()
@@ -91,12 +91,12 @@ func TestJoin(t *testing.T) {
 	x := g.driven()
 	first := g.open(t.Context(), "k", "body")
 	x.next <- "one "
-	first.so(t, "one ")
+	first.soFar(t, "one ")
 	second := g.open(t.Context(), "k", "body")
-	second.so(t, "one ") // from the first event, while it runs
+	second.soFar(t, "one ") // from the first event, while it runs
 	x.next <- "two "
-	first.so(t, "one two ")
-	second.so(t, "one two ")
+	first.soFar(t, "one two ")
+	second.soFar(t, "one two ")
 	g.want(g.post("k", "other"), 409, fault.IdempotencyConflict)
 	close(x.next)
 	a, b := <-first.done, <-second.done
@@ -119,19 +119,19 @@ func TestFirstLeaves(t *testing.T) {
 	first := g.open(ctx, "k", "body")
 	running := <-x.ctx
 	x.next <- "one "
-	first.so(t, "one ")
+	first.soFar(t, "one ")
 	ctx2, leave2 := context.WithCancel(t.Context())
 	second := g.open(ctx2, "k", "body")
-	second.so(t, "one ")
+	second.soFar(t, "one ")
 	leave()
 	if a := <-first.done; a.err == nil {
 		t.Errorf("the first client got %+v", a)
 	}
 	g.listening(1)
 	x.next <- "two "
-	second.so(t, "one two ")
+	second.soFar(t, "one two ")
 	third := g.open(t.Context(), "k", "body")
-	third.so(t, "one two ")
+	third.soFar(t, "one two ")
 	leave2()
 	<-second.done
 	g.listening(1)
@@ -155,7 +155,7 @@ func TestAllLeave(t *testing.T) {
 			first := g.open(ctx, "k", "body")
 			running := <-x.ctx
 			x.next <- "one "
-			first.so(t, "one ")
+			first.soFar(t, "one ")
 			leave()
 			<-first.done
 			<-running.Done()
@@ -181,13 +181,13 @@ func TestLinger(t *testing.T) {
 	first := g.open(ctx, "k", "body")
 	running := <-x.ctx
 	x.next <- "one "
-	first.so(t, "one ")
+	first.soFar(t, "one ")
 	leave()
 	<-first.done
 	g.listening(0)
 	x.next <- "two " // it goes on for nobody
 	second := g.open(t.Context(), "k", "body")
-	second.so(t, "one two ")
+	second.soFar(t, "one two ")
 	if running.Err() != nil {
 		t.Error("cancelled although it was to linger")
 	}
@@ -200,7 +200,7 @@ func TestLinger(t *testing.T) {
 	third := g.open(ctx, "k3", "body")
 	running = <-x.ctx
 	x.next <- "one "
-	third.so(t, "one ")
+	third.soFar(t, "one ")
 	leave()
 	<-third.done
 	<-running.Done()
@@ -215,9 +215,9 @@ func TestTooLong(t *testing.T) {
 	x := g.driven()
 	first := g.open(t.Context(), "k", "body")
 	x.next <- "one "
-	first.so(t, "one ")
+	first.soFar(t, "one ")
 	second := g.open(t.Context(), "k", "body")
-	second.so(t, "one ")
+	second.soFar(t, "one ")
 	part := strings.Repeat("x", 3<<20)
 	for range 4 {
 		x.next <- part
@@ -242,7 +242,7 @@ func TestMemoryBound(t *testing.T) {
 	g.memory.Store(maxMemory)
 	first := g.open(t.Context(), "k", "body")
 	x.next <- "one "
-	first.so(t, "one ")
+	first.soFar(t, "one ")
 	g.want(g.post("k", "body"), 409, fault.IdempotencyInProgress)
 	close(x.next)
 	g.want(<-first.done, 200, "one ")
@@ -286,7 +286,7 @@ func (g *gateway) exec(text string, args ...any) {
 // claimed puts a running request of a node into the database.
 func (g *gateway) claimed(node, key, body, request string) {
 	d := Digest("/v1/responses", []byte(body))
-	g.exec(insertClaim, "cus_1", key, d[:], request, node, g.Now().Add(keep).UnixMilli())
+	g.exec(insertClaim, "cus_1", key, d[:], request, node, g.Now().Add(keepFor).UnixMilli())
 }
 
 // charged puts a final record with a charge there.
@@ -307,7 +307,7 @@ func TestOtherNode(t *testing.T) {
 	g.want(g.post("free", "body"), 409, fault.IdempotencyInProgress)
 	g.want(g.post("free", "other"), 409, fault.IdempotencyConflict)
 	g.exec(`UPDATE idempotency_answers SET node = 'elsewhere' WHERE request_id = 'req_c'`)
-	if err := g.Free(t.Context(), "there"); err != nil {
+	if err := g.ReleaseKeysOf(t.Context(), "there"); err != nil {
 		t.Fatal(err)
 	}
 	g.want(g.post("free", "body"), 200, "yes")
@@ -335,7 +335,7 @@ func TestTidy(t *testing.T) {
 		g.now.Add(int64(time.Hour))
 		g.want(g.post(string(rune('a'+n)), "body"), 200, strings.Repeat("x", 1000))
 	}
-	if err := g.shrink(t.Context(), 2500); err != nil {
+	if err := g.deleteOldest(t.Context(), 2500); err != nil {
 		t.Fatal(err)
 	}
 	for n := range 5 {
@@ -347,7 +347,7 @@ func TestTidy(t *testing.T) {
 	}
 	g.now.Add(int64(22 * time.Hour)) // a, b and c are past their day
 	g.stored.Store(maxStored)
-	if err := g.tidy(t.Context()); err != nil {
+	if err := g.deleteExpired(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	var rows int

@@ -28,11 +28,11 @@ import (
 const (
 	// Header is what clients send.
 	Header = "Idempotency-Key"
-	// ReplayedHeader marks an answer that is another one's copy.
-	ReplayedHeader = "Idempotent-Replayed"
+	// RepeatedHeader marks an answer that is another one's copy.
+	RepeatedHeader = "Idempotent-Replayed"
 
-	maxKey = 255 // bytes
-	keep   = 24 * time.Hour
+	maxKey  = 255 // bytes
+	keepFor = 24 * time.Hour
 )
 
 // The bounds. Beyond them a request runs as ever, but its answer is not kept.
@@ -49,25 +49,25 @@ type Options struct {
 	Now  func() time.Time
 	// WriteLimit is how long a client may take nothing before it is cut.
 	WriteLimit func() time.Duration
-	// Linger is how long a request goes on that nobody listens to any more; 0
+	// TimeWithoutClients is how long a request goes on that nobody listens to any more; 0
 	// ends it at once.
-	Linger func() time.Duration
-	Log    *slog.Logger
+	TimeWithoutClients func() time.Duration
+	Log                *slog.Logger
 }
 
-// Keeper knows the requests with a key that run on this node, and the answers
+// Keys knows the requests with a key that run on this node, and the answers
 // of all.
-type Keeper struct {
+type Keys struct {
 	Options
 	memory atomic.Int64 // bytes in the logs of all flights
 	stored atomic.Int64 // bytes put into the database since its bound was checked
 
 	mu      sync.Mutex
-	flights map[id]*flight
+	flights map[id]*sharedAnswer
 }
 
 // New makes a Keeper. Free must have been called for the node if it ran before.
-func New(o Options) *Keeper { return &Keeper{Options: o, flights: map[id]*flight{}} }
+func New(o Options) *Keys { return &Keys{Options: o, flights: map[id]*sharedAnswer{}} }
 
 // id is a key of a customer.
 type id struct{ customer, key string }
@@ -104,7 +104,7 @@ func Key(h http.Header) (string, *fault.Error) {
 }
 
 // Stop ends what runs for nobody, with a cause, when the gateway shuts down.
-func (k *Keeper) Stop(cause error) {
+func (k *Keys) Stop(cause error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	for _, f := range k.flights {

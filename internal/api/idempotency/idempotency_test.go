@@ -22,7 +22,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(storetest.Each(m)) }
 
 // gateway is a Keeper behind a server whose answers the test scripts.
 type gateway struct {
-	*Keeper
+	*Keys
 	t      *testing.T
 	url    string
 	client *http.Client
@@ -37,10 +37,10 @@ func start(t *testing.T) *gateway {
 	db := storetest.Open(t)
 	g := &gateway{t: t}
 	g.now.Store(time.Date(2026, 7, 30, 12, 0, 0, 0, time.UTC).UnixNano())
-	g.Keeper = New(Options{DB: db, Node: func() string { return "here" }, Log: slog.New(slog.DiscardHandler),
-		Now:        func() time.Time { return time.Unix(0, g.now.Load()) },
-		WriteLimit: func() time.Duration { return 10 * time.Second },
-		Linger:     func() time.Duration { return time.Duration(g.linger.Load()) }})
+	g.Keys = New(Options{DB: db, Node: func() string { return "here" }, Log: slog.New(slog.DiscardHandler),
+		Now:                func() time.Time { return time.Unix(0, g.now.Load()) },
+		WriteLimit:         func() time.Duration { return 10 * time.Second },
+		TimeWithoutClients: func() time.Duration { return time.Duration(g.linger.Load()) }})
 	srv := httptest.NewServer(http.HandlerFunc(g.serve))
 	g.url, g.client = srv.URL, srv.Client()
 	t.Cleanup(srv.Close)
@@ -104,7 +104,7 @@ func read(resp *http.Response, err error) got {
 	defer resp.Body.Close()
 	b, err := io.ReadAll(resp.Body)
 	return got{status: resp.StatusCode, body: string(b), id: resp.Header.Get("X-Request-Id"), err: err,
-		replayed: resp.Header.Get(ReplayedHeader) == "true", remaining: resp.Header.Get("X-Ratelimit-Remaining-Requests"), contentType: resp.Header.Get("Content-Type")}
+		replayed: resp.Header.Get(RepeatedHeader) == "true", remaining: resp.Header.Get("X-Ratelimit-Remaining-Requests"), contentType: resp.Header.Get("Content-Type")}
 }
 
 func (g *gateway) post(key, body string) got { return read(g.ask(g.t.Context(), key, body)) }

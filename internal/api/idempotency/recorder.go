@@ -11,21 +11,21 @@ import (
 // to the log and to the client. That the client has left is no error for whoever
 // writes: the flight's context says when the request is over.
 type recorder struct {
-	w      http.ResponseWriter
-	rc     *http.ResponseController
-	flight *flight
-	ctx    context.Context
-	gone   atomic.Bool
+	w          http.ResponseWriter
+	rc         *http.ResponseController
+	flight     *sharedAnswer
+	ctx        context.Context
+	clientLeft atomic.Bool
 }
 
-// lost notes that the client is not there any more, once.
-func (r *recorder) lost(cause error) {
-	if !r.gone.Swap(true) {
-		r.flight.left(cause)
+// noteClientLeft notes that the client is not there any more, once.
+func (r *recorder) noteClientLeft(cause error) {
+	if !r.clientLeft.Swap(true) {
+		r.flight.clientLeft(cause)
 	}
 }
 
-func (r *recorder) isLost() bool { return r.gone.Load() }
+func (r *recorder) hasClientLeft() bool { return r.clientLeft.Load() }
 
 // Header implements http.ResponseWriter.
 func (r *recorder) Header() http.Header { return r.w.Header() }
@@ -33,7 +33,7 @@ func (r *recorder) Header() http.Header { return r.w.Header() }
 // WriteHeader implements http.ResponseWriter.
 func (r *recorder) WriteHeader(status int) {
 	r.flight.begin(status, r.w.Header())
-	if !r.isLost() {
+	if !r.hasClientLeft() {
 		r.w.WriteHeader(status)
 	}
 }
@@ -42,9 +42,9 @@ func (r *recorder) WriteHeader(status int) {
 func (r *recorder) Write(b []byte) (int, error) {
 	r.flight.begin(http.StatusOK, r.w.Header())
 	r.flight.write(r.ctx, b)
-	if !r.isLost() {
+	if !r.hasClientLeft() {
 		if _, err := r.w.Write(b); err != nil {
-			r.lost(nil)
+			r.noteClientLeft(nil)
 		}
 	}
 	return len(b), nil
@@ -52,9 +52,9 @@ func (r *recorder) Write(b []byte) (int, error) {
 
 // FlushError is for http.ResponseController.
 func (r *recorder) FlushError() error {
-	if !r.isLost() {
+	if !r.hasClientLeft() {
 		if err := r.rc.Flush(); err != nil {
-			r.lost(nil)
+			r.noteClientLeft(nil)
 		}
 	}
 	return nil
@@ -62,7 +62,7 @@ func (r *recorder) FlushError() error {
 
 // SetWriteDeadline is for http.ResponseController.
 func (r *recorder) SetWriteDeadline(t time.Time) error {
-	if r.isLost() {
+	if r.hasClientLeft() {
 		return nil
 	}
 	return r.rc.SetWriteDeadline(t)

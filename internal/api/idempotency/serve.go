@@ -14,11 +14,11 @@ type Run func(ctx context.Context, w http.ResponseWriter) (delivered bool)
 
 // Serve answers the call: by run if it is the first of its key, else with what
 // the first one answers or has answered. A fault means that nothing was written.
-func (k *Keeper) Serve(w http.ResponseWriter, r *http.Request, c Call, run Run) *fault.Error {
+func (k *Keys) Serve(w http.ResponseWriter, r *http.Request, c Call, run Run) *fault.Error {
 	for {
-		f, first := k.enter(c)
+		f, first := k.join(c)
 		if first {
-			return k.lead(f, w, r, c, run)
+			return k.runFirst(f, w, r, c, run)
 		}
 		if f.digest != c.Digest {
 			return conflict()
@@ -26,13 +26,13 @@ func (k *Keeper) Serve(w http.ResponseWriter, r *http.Request, c Call, run Run) 
 		at, late := f.join(r.Context())
 		switch {
 		case at != nil:
-			k.follow(f, at, w, r)
+			k.copyTo(f, at, w, r)
 			return nil
 		case late:
 			return fault.New(fault.IdempotencyInProgress, "A request with this Idempotency-Key is still running, and its answer is too long to be joined.")
 		}
 		select { // it ends without an answer to be had here; then ask again
-		case <-f.gone:
+		case <-f.done:
 		case <-r.Context().Done():
 			return nil // there is nobody to tell
 		}
@@ -43,30 +43,30 @@ func conflict() *fault.Error {
 	return fault.New(fault.IdempotencyConflict, "").WithParam(Header)
 }
 
-// enter finds the flight of a key, or makes it; the first one leads it.
-func (k *Keeper) enter(c Call) (f *flight, first bool) {
+// join finds the flight of a key, or makes it; the first one leads it.
+func (k *Keys) join(c Call) (f *sharedAnswer, first bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	key := id{c.Customer, c.Key}
 	if f := k.flights[key]; f != nil {
 		return f, false
 	}
-	f = newFlight(c.Digest, &k.memory, k.Linger)
+	f = newFlight(c.Digest, &k.memory, k.TimeWithoutClients)
 	k.flights[key] = f
 	return f, true
 }
 
-func (k *Keeper) leave(f *flight, c Call) {
+func (k *Keys) remove(f *sharedAnswer, c Call) {
 	k.mu.Lock()
 	delete(k.flights, id{c.Customer, c.Key})
 	k.mu.Unlock()
-	close(f.gone)
-	f.forget()
+	close(f.done)
+	f.releaseMemory()
 }
 
-// lead runs the request, unless the database knows better.
-func (k *Keeper) lead(f *flight, w http.ResponseWriter, r *http.Request, c Call, run Run) *fault.Error {
-	defer k.leave(f, c)
+// runFirst runs the request, unless the database knows better.
+func (k *Keys) runFirst(f *sharedAnswer, w http.ResponseWriter, r *http.Request, c Call, run Run) *fault.Error {
+	defer k.remove(f, c)
 	found, err := k.claim(r.Context(), c)
 	switch {
 	case err != nil && r.Context().Err() != nil:
@@ -79,9 +79,9 @@ func (k *Keeper) lead(f *flight, w http.ResponseWriter, r *http.Request, c Call,
 	case found.digest != c.Digest:
 		return conflict()
 	case found.state == stateKept:
-		k.replay(w, found)
+		k.sendStored(w, found)
 		return nil
-	case found.state == stateLost:
+	case found.state == stateNotKept:
 		return fault.Newf(fault.IdempotencyConflict, "The request of this Idempotency-Key was answered as %s, and its answer was not kept. Send a new key to run it again.", found.requestID).WithParam(Header)
 	}
 	return fault.New(fault.IdempotencyInProgress, "")
@@ -89,17 +89,17 @@ func (k *Keeper) lead(f *flight, w http.ResponseWriter, r *http.Request, c Call,
 
 // run is the first request of its key. It goes on when its own client has left
 // as long as others listen.
-func (k *Keeper) run(f *flight, w http.ResponseWriter, r *http.Request, c Call, run Run) {
+func (k *Keys) run(f *sharedAnswer, w http.ResponseWriter, r *http.Request, c Call, run Run) {
 	ctx, cancel := context.WithCancelCause(context.WithoutCancel(r.Context()))
 	defer cancel(nil)
-	defer context.AfterFunc(ctx, f.wake)()
+	defer context.AfterFunc(ctx, f.notify)()
 	rec := &recorder{w: w, rc: http.NewResponseController(w), flight: f, ctx: ctx}
 	f.start(cancel)
-	defer context.AfterFunc(r.Context(), func() { rec.lost(context.Cause(r.Context())) })()
+	defer context.AfterFunc(r.Context(), func() { rec.noteClientLeft(context.Cause(r.Context())) })()
 	delivered := false
 	defer func() { k.conclude(f, c, delivered) }() // after a panic too
 	delivered = run(ctx, rec)
-	if rec.isLost() {
+	if rec.hasClientLeft() {
 		// Its own client was not told the end, or not all of it: to return would
 		// write a clean one.
 		panic(http.ErrAbortHandler)
@@ -108,7 +108,7 @@ func (k *Keeper) run(f *flight, w http.ResponseWriter, r *http.Request, c Call, 
 
 // conclude makes the answer durable, or frees the key. Those who listen do not
 // wait for it.
-func (k *Keeper) conclude(f *flight, c Call, delivered bool) {
+func (k *Keys) conclude(f *sharedAnswer, c Call, delivered bool) {
 	a := f.end(delivered)
 	ctx, done := context.WithTimeout(context.Background(), finishTime)
 	defer done()
@@ -119,11 +119,11 @@ func (k *Keeper) conclude(f *flight, c Call, delivered bool) {
 
 const finishTime = 30 * time.Second
 
-// follow passes on what a flight writes, from its first byte.
-func (k *Keeper) follow(f *flight, at *reader, w http.ResponseWriter, r *http.Request) {
+// copyTo passes on what a flight writes, from its first byte.
+func (k *Keys) copyTo(f *sharedAnswer, at *reader, w http.ResponseWriter, r *http.Request) {
 	ctx := r.Context()
-	defer context.AfterFunc(ctx, f.wake)()
-	defer func() { f.away(at, context.Cause(ctx)) }()
+	defer context.AfterFunc(ctx, f.notify)()
+	defer func() { f.removeReader(at, context.Cause(ctx)) }()
 	status, header, ok := f.head(ctx)
 	if !ok {
 		panic(http.ErrAbortHandler)
@@ -141,8 +141,8 @@ func (k *Keeper) follow(f *flight, at *reader, w http.ResponseWriter, r *http.Re
 	}
 }
 
-// replay gives a recorded answer.
-func (k *Keeper) replay(w http.ResponseWriter, a *answer) {
+// sendStored gives a recorded answer.
+func (k *Keys) sendStored(w http.ResponseWriter, a *answer) {
 	out := k.output(w)
 	out.begin(a.status, a.header)
 	for body := a.body; len(body) > 0; {
@@ -164,7 +164,7 @@ type output struct {
 // chunkSize is what is written under one deadline.
 const chunkSize = 64 << 10
 
-func (k *Keeper) output(w http.ResponseWriter) *output {
+func (k *Keys) output(w http.ResponseWriter) *output {
 	return &output{w: w, rc: http.NewResponseController(w), limit: k.WriteLimit()}
 }
 
@@ -173,7 +173,7 @@ func (o *output) begin(status int, header http.Header) {
 	for name, values := range header {
 		h[name] = values
 	}
-	h.Set(ReplayedHeader, "true")
+	h.Set(RepeatedHeader, "true")
 	o.w.WriteHeader(status)
 }
 

@@ -13,18 +13,18 @@ const (
 
 	keepAnswer = `UPDATE idempotency_answers SET state = 'kept', status = ?, header = ?, size = ?, body = ?
 		WHERE customer = ? AND idempotency_key = ? AND request_id = ?`
-	loseAnswer = `UPDATE idempotency_answers SET state = 'lost', size = 0, body = NULL
+	markNotKept = `UPDATE idempotency_answers SET state = 'lost', size = 0, body = NULL
 		WHERE customer = ? AND idempotency_key = ? AND request_id = ?`
-	freeKey = `DELETE FROM idempotency_answers WHERE customer = ? AND idempotency_key = ? AND request_id = ?`
+	deleteClaim = `DELETE FROM idempotency_answers WHERE customer = ? AND idempotency_key = ? AND request_id = ?`
 
 	// What a node left running: what was charged must not be charged again. Of a
 	// request that is still on record as running, the end may wait for its turn.
-	freeUncharged = `DELETE FROM idempotency_answers WHERE state = 'running' AND node = ? AND NOT EXISTS (
-		SELECT 1 FROM requests q WHERE q.request_id = idempotency_answers.request_id AND q.charge > 0)` + notRunning
-	loseCharged = `UPDATE idempotency_answers SET state = 'lost' WHERE state = 'running' AND node = ?` + notRunning
-	notRunning  = ` AND NOT EXISTS (SELECT 1 FROM running_requests r WHERE r.request_id = idempotency_answers.request_id)`
-	selectNodes = `SELECT DISTINCT node FROM idempotency_answers WHERE state = 'running'`
-	oneKey      = ` AND customer = ? AND idempotency_key = ?`
+	deleteUnchargedClaims = `DELETE FROM idempotency_answers WHERE state = 'running' AND node = ? AND NOT EXISTS (
+		SELECT 1 FROM requests q WHERE q.request_id = idempotency_answers.request_id AND q.charge > 0)` + requestEnded
+	markChargedNotKept = `UPDATE idempotency_answers SET state = 'lost' WHERE state = 'running' AND node = ?` + requestEnded
+	requestEnded       = ` AND NOT EXISTS (SELECT 1 FROM running_requests r WHERE r.request_id = idempotency_answers.request_id)`
+	selectNodes        = `SELECT DISTINCT node FROM idempotency_answers WHERE state = 'running'`
+	oneKey             = ` AND customer = ? AND idempotency_key = ?`
 
 	deleteExpired = `DELETE FROM idempotency_answers WHERE (customer, idempotency_key) IN (
 		SELECT customer, idempotency_key FROM idempotency_answers WHERE expires_at <= ? ORDER BY expires_at LIMIT ?)`

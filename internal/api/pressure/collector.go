@@ -8,16 +8,16 @@ import (
 	"sync/atomic"
 )
 
-// room is the heap's size below which collecting garbage is not worth its
+// minHeap is the heap's size below which collecting garbage is not worth its
 // time: a gateway's live heap is a few megabytes, and doubling that takes some
 // dozens of requests.
-const room = 24 << 20
+const minHeap = 24 << 20
 
-// usual is Go's default: a collection when the heap has doubled. A gateway's
+// defaultPercent is Go's default: a collection when the heap has doubled. A gateway's
 // heap beyond the room is streams that run, which make no garbage: less will do.
 const (
-	usual = 100
-	least = 50
+	defaultPercent = 100
+	minPercent     = 50
 )
 
 // RareCollections lets the heap grow to 24 MiB before garbage is collected,
@@ -28,11 +28,11 @@ func RareCollections() (stop func()) {
 		return func() {}
 	}
 	c := &collector{}
-	c.percent.Store(usual)
+	c.percent.Store(defaultPercent)
 	c.collected()
 	return func() {
 		c.stopped.Store(true)
-		debug.SetGCPercent(usual)
+		debug.SetGCPercent(defaultPercent)
 	}
 }
 
@@ -42,8 +42,8 @@ type collector struct {
 	stopped atomic.Bool
 }
 
-// beacon is garbage from its birth: its cleanup tells of a collection.
-type beacon struct{ _ *beacon }
+// collectionSignal is garbage from its birth: its cleanup tells of a collection.
+type collectionSignal struct{ _ *collectionSignal }
 
 // collected is called after each collection.
 func (c *collector) collected() {
@@ -56,13 +56,13 @@ func (c *collector) collected() {
 		c.percent.Store(want)
 		debug.SetGCPercent(int(want))
 	}
-	runtime.AddCleanup(&beacon{}, func(c *collector) { c.collected() }, c)
+	runtime.AddCleanup(&collectionSignal{}, func(c *collector) { c.collected() }, c)
 }
 
 // percentFor gives how much garbage, in percent of what lives, fills the room.
 func percentFor(live int64) int64 {
 	live = max(live, 1<<20)
-	return max(least, 100*(room-live)/live)
+	return max(minPercent, 100*(minHeap-live)/live)
 }
 
 // live is what the last collection left, in bytes.

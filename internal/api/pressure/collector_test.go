@@ -18,10 +18,10 @@ func TestPercentFor(t *testing.T) {
 
 // What lives is followed up and down, and the end restores the usual.
 func TestCollectionsFollowWhatLives(t *testing.T) {
-	before := debug.SetGCPercent(usual)
+	before := debug.SetGCPercent(defaultPercent)
 	t.Cleanup(func() { debug.SetGCPercent(before) })
 	percent := func() int {
-		p := debug.SetGCPercent(usual)
+		p := debug.SetGCPercent(defaultPercent)
 		debug.SetGCPercent(p)
 		return p
 	}
@@ -37,13 +37,13 @@ func TestCollectionsFollowWhatLives(t *testing.T) {
 		t.Fatalf("%s: %d %%", what, percent())
 	}
 	stop := RareCollections()
-	until("a small heap", func(p int) bool { return p > 2*usual })
-	big := make([]byte, 4*room)
-	until("a big heap", func(p int) bool { return p == least })
+	until("a small heap", func(p int) bool { return p > 2*defaultPercent })
+	big := make([]byte, 4*minHeap)
+	until("a big heap", func(p int) bool { return p == minPercent })
 	runtime.KeepAlive(big)
-	until("a small heap again", func(p int) bool { return p > 2*usual })
+	until("a small heap again", func(p int) bool { return p > 2*defaultPercent })
 	stop()
-	if p := percent(); p != usual {
+	if p := percent(); p != defaultPercent {
 		t.Errorf("afterwards: %d %%", p)
 	}
 }

@@ -69,14 +69,14 @@ func (l *listener) Accept() (net.Conn, error) {
 	}
 	boundUnsent(conn)
 	remote := conn.RemoteAddr().String()
-	k := &counted{patient: patient{Conn: conn}, c: l.c, address: Address(remote)}
+	k := &counted{movingDeadlineConn: movingDeadlineConn{Conn: conn}, c: l.c, address: Address(remote)}
 	l.c.add(k, local(remote))
 	return k, nil
 }
 
 // counted is a connection that gives its place back once.
 type counted struct {
-	patient
+	movingDeadlineConn
 	c       *Connections
 	address string
 	over    bool // there was no place for it
@@ -170,9 +170,9 @@ func (k *counted) CloseWrite() error {
 
 type connKey struct{}
 
-// Mark is an http.Server's ConnContext: requests know their connection by it.
-func (c *Connections) Mark(ctx context.Context, conn net.Conn) context.Context {
-	if k, ok := below(conn).(*counted); ok {
+// MarkOverLimit is an http.Server's ConnContext: requests know their connection by it.
+func (c *Connections) MarkOverLimit(ctx context.Context, conn net.Conn) context.Context {
+	if k, ok := unwrap(conn).(*counted); ok {
 		return context.WithValue(ctx, connKey{}, k)
 	}
 	return ctx

@@ -39,7 +39,7 @@ func (h *hall) enter() (client, served net.Conn, ctx context.Context) {
 	if err != nil {
 		h.t.Fatal(err)
 	}
-	return client, served, h.c.Mark(h.t.Context(), served)
+	return client, served, h.c.MarkOverLimit(h.t.Context(), served)
 }
 
 // The connection over the bound is marked, the place comes back with Close,
@@ -71,7 +71,7 @@ func TestWaitingConnectionsGoFirst(t *testing.T) {
 	_, working, ctx := h.enter()
 	defer Busy(ctx)()
 	_, taken, _ := h.enter()
-	Strict(taken)
+	FixedDeadline(taken)
 	_, rested, ctx := h.enter()
 	client, idle, _ := h.enter()
 	Busy(ctx)() // a request came and went: it waits since then
@@ -98,7 +98,7 @@ func TestAddressesAreBounded(t *testing.T) {
 	enter := func(address string, local bool) *counted {
 		a, b := net.Pipe()
 		t.Cleanup(func() { a.Close(); b.Close() })
-		k := &counted{patient: patient{Conn: a}, c: c, address: address}
+		k := &counted{movingDeadlineConn: movingDeadlineConn{Conn: a}, c: c, address: address}
 		c.add(k, local)
 		return k
 	}

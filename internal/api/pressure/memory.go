@@ -26,11 +26,11 @@ import (
 // share of the machine's or container's memory that is used unless configured.
 const share = 0.70
 
-// high is the share of the limit above which new requests are refused, low the
+// refuseAbove is the share of the limit above which new requests are refused, low the
 // share below which they are taken again.
 const (
-	high = 0.97
-	low  = 0.90
+	refuseAbove = 0.97
+	acceptBelow = 0.90
 )
 
 // Memory watches the process's memory against a limit.
@@ -105,9 +105,9 @@ func judge(over bool, used, limit int64) bool {
 	case limit <= 0:
 		return false
 	case over:
-		return share >= low
+		return share >= acceptBelow
 	default:
-		return share > high
+		return share > refuseAbove
 	}
 }
 

@@ -27,7 +27,7 @@ func NewPace(conn Reader, limit, total time.Duration) *Pace {
 
 // Took notes that n bytes came.
 func (p *Pace) Took(n int) {
-	if p.got += n; p.got >= Piece {
+	if p.got += n; p.got >= WriteStep {
 		p.got = 0
 		p.arm()
 	}

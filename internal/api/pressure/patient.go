@@ -6,10 +6,10 @@ import (
 	"time"
 )
 
-// patient is a connection whose write deadline bounds how long its client takes
+// movingDeadlineConn is a connection whose write deadline bounds how long its client takes
 // nothing. As the operating system has it, it bounds a whole write, and an event
 // can be megabytes: a client that takes them slowly would be cut in the middle.
-type patient struct {
+type movingDeadlineConn struct {
 	net.Conn
 
 	mu     sync.Mutex
@@ -18,13 +18,13 @@ type patient struct {
 	strict bool          // it is not moved here
 }
 
-// Piece is what a client must take, or send, in one go, in bytes.
-const Piece = 64 << 10
+// WriteStep is what a client must take, or send, in one go, in bytes.
+const WriteStep = 64 << 10
 
-func (p *patient) Write(b []byte) (written int, err error) {
+func (p *movingDeadlineConn) Write(b []byte) (written int, err error) {
 	for {
 		p.moveOn()
-		n, err := p.Conn.Write(b[:min(len(b), Piece)])
+		n, err := p.Conn.Write(b[:min(len(b), WriteStep)])
 		written += n
 		if b = b[n:]; len(b) == 0 || err != nil {
 			return written, err
@@ -34,7 +34,7 @@ func (p *patient) Write(b []byte) (written int, err error) {
 
 // moveOn moves the deadline on, every now and then: to set it costs more than
 // the write. One that is over stays so.
-func (p *patient) moveOn() {
+func (p *movingDeadlineConn) moveOn() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.strict || p.limit <= 0 {
@@ -47,25 +47,25 @@ func (p *patient) moveOn() {
 	}
 }
 
-func (p *patient) SetWriteDeadline(t time.Time) error {
+func (p *movingDeadlineConn) SetWriteDeadline(t time.Time) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.until, p.limit = t, time.Until(t)
 	return p.Conn.SetWriteDeadline(t)
 }
 
-func (p *patient) SetDeadline(t time.Time) error {
+func (p *movingDeadlineConn) SetDeadline(t time.Time) error {
 	if err := p.SetReadDeadline(t); err != nil {
 		return err
 	}
 	return p.SetWriteDeadline(t)
 }
 
-// Strict leaves the deadlines of a connection of Listen to whoever took it over,
+// FixedDeadline leaves the deadlines of a connection of Listen to whoever took it over,
 // who has something to do with it until it is closed; conn may be TLS on top of
 // it.
-func Strict(conn net.Conn) {
-	if k, ok := below(conn).(*counted); ok {
+func FixedDeadline(conn net.Conn) {
+	if k, ok := unwrap(conn).(*counted); ok {
 		k.c.work(k, +1)
 		k.mu.Lock()
 		defer k.mu.Unlock()
@@ -73,8 +73,8 @@ func Strict(conn net.Conn) {
 	}
 }
 
-// below is what lies below TLS.
-func below(conn net.Conn) net.Conn {
+// unwrap is what lies below TLS.
+func unwrap(conn net.Conn) net.Conn {
 	if t, ok := conn.(interface{ NetConn() net.Conn }); ok {
 		return t.NetConn()
 	}

@@ -50,7 +50,7 @@ func TestPatience(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				served, peer := accepted(t)
 				if tt.strict {
-					Strict(tls.Server(served, nil))
+					FixedDeadline(tls.Server(served, nil))
 				}
 				taken := make(chan int64, 1)
 				go func() {

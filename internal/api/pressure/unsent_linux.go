@@ -5,10 +5,10 @@ import (
 	"syscall"
 )
 
-// mostUnsent is how much the kernel takes for a client before it can be sent.
+// maxUnsent is how much the kernel takes for a client before it can be sent.
 // Otherwise that is up to 4 MiB (net.ipv4.tcp_wmem) of memory that nobody counts,
 // and a third of it must be gone before the client is seen to take anything.
-const mostUnsent = 256 << 10
+const maxUnsent = 256 << 10
 
 const tcpNotSentLowAt = 25 // TCP_NOTSENT_LOWAT of linux/tcp.h
 
@@ -21,7 +21,7 @@ func boundUnsent(conn net.Conn) {
 	}
 	if raw, err := tcp.SyscallConn(); err == nil {
 		_ = raw.Control(func(fd uintptr) {
-			_ = syscall.SetsockoptInt(int(fd), syscall.IPPROTO_TCP, tcpNotSentLowAt, mostUnsent)
+			_ = syscall.SetsockoptInt(int(fd), syscall.IPPROTO_TCP, tcpNotSentLowAt, maxUnsent)
 		})
 	}
 }

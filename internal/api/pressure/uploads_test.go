@@ -66,10 +66,10 @@ func TestPace(t *testing.T) {
 		after time.Duration // when it is given up; 0: never
 	}{
 		"a byte now and then":   {1, 10 * time.Second, limit},
-		"a piece in time":       {Piece, 20 * time.Second, 0},
-		"half a piece in time":  {Piece / 2, 14 * time.Second, 0},
-		"half a piece too late": {Piece / 2, 29 * time.Second, limit},
-		"longer than a request": {Piece, 29 * time.Second, 10 * time.Minute},
+		"a piece in time":       {WriteStep, 20 * time.Second, 0},
+		"half a piece in time":  {WriteStep / 2, 14 * time.Second, 0},
+		"half a piece too late": {WriteStep / 2, 29 * time.Second, limit},
+		"longer than a request": {WriteStep, 29 * time.Second, 10 * time.Minute},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -89,7 +89,7 @@ func TestPace(t *testing.T) {
 				start := time.Now()
 				pace := NewPace(served, limit, 10*time.Minute)
 				var err error
-				for buf := make([]byte, Piece); err == nil; {
+				for buf := make([]byte, WriteStep); err == nil; {
 					var n int
 					n, err = served.Read(buf)
 					pace.Took(n)

@@ -50,7 +50,7 @@ func (r Row) fields(month string) []string {
 		}
 		line = append(line, pairs(u.Tools, func(n int64) string { return strconv.FormatInt(n, 10) }))
 	}
-	return append(line, r.Revenue.String(), r.Cost.String(), r.Absorbed.String(), pairs(r.AbsorbedByWhy, money.Nano.String), r.Margin.String())
+	return append(line, r.Revenue.String(), r.Cost.String(), r.Absorbed.String(), pairs(r.AbsorbedByReason, money.Nano.String), r.Margin.String())
 }
 
 func pairs[V any](m map[string]V, text func(V) string) string {

@@ -44,13 +44,13 @@ type Row struct {
 
 // Sums is what a row or the whole comes to.
 type Sums struct {
-	Requests      int64                 `json:"requests"` // charged, less those reversed
-	Usage         map[string]*Tokens    `json:"usage"`    // by source: reported or estimated
-	Revenue       money.Nano            `json:"revenue"`
-	Cost          money.Nano            `json:"cost"`
-	Absorbed      money.Nano            `json:"absorbed"`
-	AbsorbedByWhy map[string]money.Nano `json:"absorbed_by_reason"`
-	Margin        money.Nano            `json:"margin"` // revenue less cost and absorbed cost
+	Requests         int64                 `json:"requests"` // charged, less those reversed
+	Usage            map[string]*Tokens    `json:"usage"`    // by source: reported or estimated
+	Revenue          money.Nano            `json:"revenue"`
+	Cost             money.Nano            `json:"cost"`
+	Absorbed         money.Nano            `json:"absorbed"`
+	AbsorbedByReason map[string]money.Nano `json:"absorbed_by_reason"`
+	Margin           money.Nano            `json:"margin"` // revenue less cost and absorbed cost
 }
 
 // Tokens is tokens by class, and hosted calls.
@@ -86,7 +86,7 @@ func Month(ctx context.Context, l *ledger.Ledger, month time.Time) (Statement, e
 type place struct{ customer, model, channel string }
 
 func newSums() Sums {
-	return Sums{Usage: map[string]*Tokens{}, AbsorbedByWhy: map[string]money.Nano{}}
+	return Sums{Usage: map[string]*Tokens{}, AbsorbedByReason: map[string]money.Nano{}}
 }
 
 func (r *Statement) add(rows map[place]*Row, e ledger.Earning) error {
@@ -124,7 +124,7 @@ func (s *Sums) add(e ledger.Earning, c meter.Charge) (err error) {
 	sum(&s.Cost, e.Cost)
 	sum(&s.Absorbed, e.Absorbed)
 	if e.Absorbed != 0 {
-		s.AbsorbedByWhy[e.Reason] += e.Absorbed // no larger than the sum above
+		s.AbsorbedByReason[e.Reason] += e.Absorbed // no larger than the sum above
 	}
 	sum(&s.Margin, e.Revenue)
 	sum(&s.Margin, -e.Cost)

@@ -21,18 +21,18 @@ import (
 
 func TestMain(m *testing.M) { storetest.Main(m) }
 
-// past is a ledger whose time the test sets.
-type past struct {
+// ledgerFixture is a ledger whose time the test sets.
+type ledgerFixture struct {
 	*ledger.Ledger
 	t   *testing.T
 	db  *store.DB
 	now time.Time
 }
 
-func newPast(t *testing.T) *past {
+func newPast(t *testing.T) *ledgerFixture {
 	t.Helper()
 	db := storetest.Open(t)
-	p := &past{t: t, db: db, now: time.Date(2026, 5, 1, 0, 0, 0, 0, time.UTC)}
+	p := &ledgerFixture{t: t, db: db, now: time.Date(2026, 5, 1, 0, 0, 0, 0, time.UTC)}
 	clock := func() time.Time { return p.now }
 	p.Ledger = ledger.New(db, ident.New(rand.NewChaCha8([32]byte{1}), clock), clock)
 	for _, c := range []string{"cus_a", "cus_b"} {
@@ -42,7 +42,7 @@ func newPast(t *testing.T) *past {
 	return p
 }
 
-func (p *past) must(err error) {
+func (p *ledgerFixture) must(err error) {
 	p.t.Helper()
 	if err != nil {
 		p.t.Fatal(err)
@@ -50,7 +50,7 @@ func (p *past) must(err error) {
 }
 
 // request holds, books costs, and charges (charge nil: releases).
-func (p *past) request(id, customer, model string, charge *meter.Charge, amount money.Nano, costs ...ledger.CostArgs) {
+func (p *ledgerFixture) request(id, customer, model string, charge *meter.Charge, amount money.Nano, costs ...ledger.CostArgs) {
 	p.t.Helper()
 	p.must(p.db.Write(p.t.Context(), func(tx *store.Tx) error {
 		if err := p.Hold(tx, ledger.HoldArgs{Request: id, Customer: customer, Model: model, Amount: amount}); err != nil {
@@ -106,13 +106,13 @@ func TestMonth(t *testing.T) {
 	want := Statement{Month: "2026-07", From: time.Date(2026, 7, 1, 0, 0, 0, 0, time.UTC), To: p.now, Currency: "USD",
 		Rows: []Row{
 			{"cus_a", "m", "x", Sums{Requests: 1, Usage: map[string]*Tokens{"reported": used(), "estimated": nothing},
-				Revenue: 1000, Cost: 600, AbsorbedByWhy: map[string]money.Nano{}, Margin: 400}},
-			{"cus_a", "m", "y", Sums{Usage: map[string]*Tokens{}, Absorbed: 40, AbsorbedByWhy: map[string]money.Nano{"replay_read_error": 40}, Margin: -40}},
-			{"cus_b", "n", "", Sums{Usage: map[string]*Tokens{}, Revenue: -25, AbsorbedByWhy: map[string]money.Nano{}, Margin: -25}},
-			{"cus_b", "n", "y", Sums{Usage: map[string]*Tokens{}, Absorbed: 9, AbsorbedByWhy: map[string]money.Nano{"client_disconnected": 9}, Margin: -9}},
+				Revenue: 1000, Cost: 600, AbsorbedByReason: map[string]money.Nano{}, Margin: 400}},
+			{"cus_a", "m", "y", Sums{Usage: map[string]*Tokens{}, Absorbed: 40, AbsorbedByReason: map[string]money.Nano{"replay_read_error": 40}, Margin: -40}},
+			{"cus_b", "n", "", Sums{Usage: map[string]*Tokens{}, Revenue: -25, AbsorbedByReason: map[string]money.Nano{}, Margin: -25}},
+			{"cus_b", "n", "y", Sums{Usage: map[string]*Tokens{}, Absorbed: 9, AbsorbedByReason: map[string]money.Nano{"client_disconnected": 9}, Margin: -9}},
 		},
 		Total: Sums{Requests: 1, Usage: map[string]*Tokens{"reported": used(), "estimated": nothing}, Revenue: 975, Cost: 600, Absorbed: 49,
-			AbsorbedByWhy: map[string]money.Nano{"replay_read_error": 40, "client_disconnected": 9}, Margin: 326}}
+			AbsorbedByReason: map[string]money.Nano{"replay_read_error": 40, "client_disconnected": 9}, Margin: 326}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
@@ -193,7 +193,7 @@ func TestSumsAreTheLedgers(t *testing.T) {
 			rows.Absorbed += row.Absorbed
 			rows.Margin += row.Margin
 			var why money.Nano
-			for _, amount := range row.AbsorbedByWhy {
+			for _, amount := range row.AbsorbedByReason {
 				why += amount
 			}
 			if why != row.Absorbed || row.Margin != row.Revenue-row.Cost-row.Absorbed {

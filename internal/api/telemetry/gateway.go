@@ -53,8 +53,8 @@ func newLedger(f factory) ledger {
 	}
 }
 
-// Booked counts one operation of the books.
-func (m *Metrics) Booked(operation, result string, took time.Duration) {
+// LedgerOperation counts one operation of the books.
+func (m *Metrics) LedgerOperation(operation, result string, took time.Duration) {
 	m.ledger.done.WithLabelValues(operation, result).Inc()
 	m.ledger.seconds.WithLabelValues(operation).Observe(took.Seconds())
 }

@@ -73,7 +73,7 @@ func (m *Metrics) Finished(r *journal.Record) {
 		q.output.WithLabelValues(model).Observe(seconds(r.Times.FirstOutput))
 	}
 	q.attempted(r)
-	q.saved(r, model)
+	q.countSaved(r, model)
 	q.money(r, model)
 }
 
@@ -89,8 +89,8 @@ func (q *requests) attempted(r *journal.Record) {
 	}
 }
 
-// saved counts an answer that one attempt alone would not have given.
-func (q *requests) saved(r *journal.Record, model string) {
+// countSaved counts an answer that one attempt alone would not have given.
+func (q *requests) countSaved(r *journal.Record, model string) {
 	if r.Outcome != journal.OutcomeCompleted && r.Outcome != journal.OutcomeIncomplete || len(r.Attempts) < 2 {
 		return
 	}

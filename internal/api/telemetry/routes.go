@@ -26,8 +26,8 @@ var positions = map[health.Kind]string{
 	health.BreakerOpened: health.StateOpen, health.BreakerHalfOpen: health.StateHalfOpen, health.BreakerClosed: health.StateClosed,
 }
 
-// Heard counts an event of health.
-func (m *Metrics) Heard(e health.Event) {
+// HealthEvent counts an event of health.
+func (m *Metrics) HealthEvent(e health.Event) {
 	m.routes.events.WithLabelValues(e.Channel, string(e.Kind)).Inc()
 	if to := positions[e.Kind]; to != "" {
 		m.routes.transitions.WithLabelValues(e.Channel, e.UpstreamModel, to).Inc()
@@ -84,20 +84,20 @@ func (s *states) Collect(ch chan<- prometheus.Metric) {
 	}
 	for _, c := range s.read() {
 		for _, state := range channelStates {
-			gauge(s.state, one(state == c.State), c.Name, c.PublicModel, state)
+			gauge(s.state, constMetric(state == c.State), c.Name, c.PublicModel, state)
 		}
 		gauge(s.weight, c.Weight, c.Name, c.PublicModel)
 		gauge(s.effective, c.EffectiveWeight, c.Name, c.PublicModel)
 		gauge(s.failures, float64(c.ConsecutiveFailures), c.Name, c.PublicModel)
 		for _, k := range c.Credentials {
 			for _, state := range credentialStates {
-				gauge(s.credentials, one(state == k.State), c.Name, k.Name, c.PublicModel, state)
+				gauge(s.credentials, constMetric(state == k.State), c.Name, k.Name, c.PublicModel, state)
 			}
 		}
 	}
 }
 
-func one(is bool) float64 {
+func constMetric(is bool) float64 {
 	if is {
 		return 1
 	}

@@ -69,7 +69,7 @@ func build(f factory, o Options) *Metrics {
 	m.ledger = newLedger(f)
 	m.alerts = f.counter("rubicon_alerts_total", "Alerts that were raised.", "kind")
 	if o.Waiting != nil {
-		f.asked("rubicon_alerts_undelivered", "Alerts that the webhook did not take yet; -1 if the database does not say.", func() float64 {
+		f.gaugeFunc("rubicon_alerts_undelivered", "Alerts that the webhook did not take yet; -1 if the database does not say.", func() float64 {
 			n, err := o.Waiting()
 			if err != nil {
 				return -1
@@ -78,11 +78,11 @@ func build(f factory, o Options) *Metrics {
 		})
 	}
 	if o.Backlog != nil {
-		f.asked("rubicon_settlements_waiting", "Ends of requests that wait on disk for a database that is away.", func() float64 {
+		f.gaugeFunc("rubicon_settlements_waiting", "Ends of requests that wait on disk for a database that is away.", func() float64 {
 			n, _ := o.Backlog()
 			return float64(n)
 		})
-		f.asked("rubicon_settlements_waiting_seconds", "How long the longest of them has waited.", func() float64 {
+		f.gaugeFunc("rubicon_settlements_waiting_seconds", "How long the longest of them has waited.", func() float64 {
 			_, since := o.Backlog()
 			if since.IsZero() {
 				return 0
@@ -164,8 +164,8 @@ func (f factory) histogram(name, help string, buckets []float64, labels ...strin
 	return v
 }
 
-// asked is a gauge whose value is read when metrics are asked for.
-func (f factory) asked(name, help string, read func() float64) {
+// gaugeFunc is a gauge whose value is read when metrics are asked for.
+func (f factory) gaugeFunc(name, help string, read func() float64) {
 	f.note("gauge", name, help, nil)
 	f.to.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, read))
 }

@@ -124,14 +124,14 @@ func TestWhatASwitchSavedAndWhatNothingSaved(t *testing.T) {
 func TestRoutesAlertsAndConfiguration(t *testing.T) {
 	m := gateway()
 	for _, k := range []health.Kind{health.BreakerOpened, health.BreakerHalfOpen, health.BreakerClosed} {
-		m.Heard(health.Event{Kind: k, Channel: "a", UpstreamModel: "up"})
+		m.HealthEvent(health.Event{Kind: k, Channel: "a", UpstreamModel: "up"})
 	}
-	m.Heard(health.Event{Kind: health.CooldownStarted, Channel: "a", Credential: "k1", UpstreamModel: "up"})
+	m.HealthEvent(health.Event{Kind: health.CooldownStarted, Channel: "a", Credential: "k1", UpstreamModel: "up"})
 	m.Alerted("breaker_opened")
 	m.Configured("aaaa", time.Unix(5, 0), false)
 	m.Configured("bbbb", time.Unix(7, 0), true)
 	m.ConfigRefused()
-	m.Booked("hold", "refused", time.Millisecond)
+	m.LedgerOperation("hold", "refused", time.Millisecond)
 	text := scrape(t, m)
 	want(t, text,
 		`rubicon_breaker_transitions_total{channel="a",to="open",upstream_model="up"} 1`,

@@ -19,7 +19,7 @@ func pair(t *testing.T) (*conn, net.Conn) {
 	t.Helper()
 	made := make(chan *conn, 1)
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		taken := &takeover{ResponseWriter: w}
+		taken := &hijacker{ResponseWriter: w}
 		ws, err := websocket.Accept(taken, r, nil)
 		if err != nil {
 			t.Error(err)

@@ -55,7 +55,7 @@ func TestLyingFrames(t *testing.T) {
 		"no frames at all":      {[]byte("GET / HTTP/1.1\r\n\r\n"), 1002},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c := rawDial(t, w.Stand, w.Default)
+			c := rawDial(t, w.Gateway, w.Default)
 			_, _ = c.Write(tt.send)
 			if strings.HasPrefix(name, "half") {
 				_ = c.CloseWrite()
@@ -131,7 +131,7 @@ func TestAFloodOfCreates(t *testing.T) {
 // gateway stops reading; the write timer ends it.
 func TestAFloodFromOneThatNeverReads(t *testing.T) {
 	w := start(t, "timers: {write: 1s}", slow(), hello())
-	c := rawDial(t, w.Stand, w.Default)
+	c := rawDial(t, w.Gateway, w.Default)
 	// A much smaller buffer makes TCP itself stall: full, it drops acknowledgements too.
 	_ = c.SetReadBuffer(256 << 10)
 	before := heap()
@@ -201,7 +201,7 @@ func TestManyAtOnce(t *testing.T) {
 	}
 	wg.Wait()
 	for _, r := range w.Records() {
-		if r.Outcome != journal.OutcomeCompleted && r.Outcome != journal.OutcomeCancelled && !stand.Within(patience, func() bool { return w.Record(r.RequestID).Outcome != journal.OutcomeRunning }) {
+		if r.Outcome != journal.OutcomeCompleted && r.Outcome != journal.OutcomeCancelled && !stand.WaitFor(patience, func() bool { return w.Record(r.RequestID).Outcome != journal.OutcomeRunning }) {
 			t.Errorf("record %+v", r)
 		}
 	}
@@ -213,12 +213,12 @@ func TestIdleConnectionsAreSmall(t *testing.T) {
 	const n = 500
 	w := start(t, "", hello(), hello())
 	for range 20 { // what is made once
-		oneTurn(t, rawDial(t, w.Stand, w.Default))
+		oneTurn(t, rawDial(t, w.Gateway, w.Default))
 	}
 	heap, stacks, routines := inUse()
 	conns := make([]net.Conn, n)
 	for i := range conns {
-		conns[i] = rawDial(t, w.Stand, w.Default)
+		conns[i] = rawDial(t, w.Gateway, w.Default)
 	}
 	heapThen, stacksThen, _ := inUse()
 	heap, stacks = (heapThen-heap)/n, (stacksThen-stacks)/n
@@ -229,7 +229,7 @@ func TestIdleConnectionsAreSmall(t *testing.T) {
 	for _, c := range conns { // a turn leaves no goroutine behind
 		oneTurn(t, c)
 	}
-	if !stand.Within(patience, func() bool { return runtime.NumGoroutine()-routines <= n+5 }) {
+	if !stand.WaitFor(patience, func() bool { return runtime.NumGoroutine()-routines <= n+5 }) {
 		t.Errorf("%d goroutines for %d connections", runtime.NumGoroutine()-routines, n)
 	}
 }

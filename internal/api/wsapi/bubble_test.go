@@ -23,8 +23,8 @@ import (
 	"rubicon/internal/lab/sim"
 )
 
-// bubble is a gateway on a virtual clock and an in-memory network.
-type bubble struct {
+// virtualInstallation is a gateway on a virtual clock and an in-memory network.
+type virtualInstallation struct {
 	t     *testing.T
 	net   *memnet.Network
 	app   *app.App
@@ -40,10 +40,10 @@ const token = "bubble-admin-token"
 
 // inBubble runs f against a gateway whose channels play a and b. Everything is
 // gone when it returns, or the bubble complains.
-func inBubble(t *testing.T, extra string, a, b sim.Script, f func(t *testing.T, x *bubble)) {
+func inBubble(t *testing.T, extra string, a, b sim.Script, f func(t *testing.T, x *virtualInstallation)) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
-		x := &bubble{t: t, net: memnet.New(), ended: make(chan error, 1),
+		x := &virtualInstallation{t: t, net: memnet.New(), ended: make(chan error, 1),
 			a: sim.New(sim.Options{Seed: "a", Scripts: map[string]sim.Script{"up-a": a}}),
 			b: sim.New(sim.Options{Seed: "b", Scripts: map[string]sim.Script{"up-b": b}})}
 		ctx, stopPeers := context.WithCancel(context.Background())
@@ -65,7 +65,7 @@ func inBubble(t *testing.T, extra string, a, b sim.Script, f func(t *testing.T, 
 	})
 }
 
-func (x *bubble) start(db, extra string) {
+func (x *virtualInstallation) start(db, extra string) {
 	yaml := strings.NewReplacer("{a}", "http://a.test/v1", "{b}", "http://b.test/v1", "{key}", "sk-x").Replace(gateway)
 	yaml = fmt.Sprintf("listen: gw.test:80\nadmin: {listen: \"admin.test:80\", token: %s}\nstore: {url: %q}\nreplay: {default_store: false}\n%s%s", token, "sqlite:"+db, yaml, extra)
 	cfg, err := config.Parse([]byte(yaml), func(string) (string, bool) { return "", false })
@@ -90,7 +90,7 @@ func (x *bubble) start(db, extra string) {
 }
 
 // shutdown stops the gateway as SIGTERM does and waits for it.
-func (x *bubble) shutdown() {
+func (x *virtualInstallation) shutdown() {
 	if x.over {
 		return
 	}
@@ -101,7 +101,7 @@ func (x *bubble) shutdown() {
 	}
 }
 
-func (x *bubble) operate(method, path, body string, out any) {
+func (x *virtualInstallation) operate(method, path, body string, out any) {
 	x.t.Helper()
 	req, _ := http.NewRequest(method, "http://admin.test"+path, bytes.NewReader([]byte(body)))
 	req.Header.Set("Authorization", "Bearer "+token)
@@ -122,7 +122,7 @@ func (x *bubble) operate(method, path, body string, out any) {
 }
 
 // records gives all records, newest first.
-func (x *bubble) records() []journal.Record {
+func (x *virtualInstallation) records() []journal.Record {
 	x.t.Helper()
 	synctest.Wait()
 	var list struct{ Requests []journal.Record }
@@ -131,7 +131,7 @@ func (x *bubble) records() []journal.Record {
 }
 
 // settled checks that no money is held and the ledger adds up.
-func (x *bubble) settled() {
+func (x *virtualInstallation) settled() {
 	x.t.Helper()
 	time.Sleep(100 * time.Millisecond) // virtual: it passes when nothing is being written any more
 	var report struct{ OK bool }
@@ -147,7 +147,7 @@ func (x *bubble) settled() {
 	}
 }
 
-func (x *bubble) dial() *client {
+func (x *virtualInstallation) dial() *client {
 	x.t.Helper()
 	ws, resp, err := websocket.Dial(x.t.Context(), "ws://gw.test/v1/responses", &websocket.DialOptions{
 		HTTPClient: x.http, HTTPHeader: http.Header{"Authorization": {"Bearer " + x.key}}})
@@ -159,7 +159,7 @@ func (x *bubble) dial() *client {
 }
 
 // raw is a client that does only what it is told: a socket after the upgrade.
-func (x *bubble) raw() net.Conn {
+func (x *virtualInstallation) raw() net.Conn {
 	x.t.Helper()
 	c, err := x.net.Dial(x.t.Context(), "tcp", "gw.test:80")
 	if err != nil {

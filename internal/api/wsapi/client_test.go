@@ -37,23 +37,23 @@ const paid = "0.000350000" // 10 in, 5 out
 // hello is a good answer.
 func hello() sim.Script { return sim.Play(sim.Answer("Hello", sim.Tokens(10, 0, 5))) }
 
-// world is a gateway with its two providers.
-type world struct {
-	*stand.Stand
+// installation is a gateway with its two providers.
+type installation struct {
+	*stand.Gateway
 	t    *testing.T
 	a, b *sim.Provider
 }
 
 // start runs a gateway whose first channel plays a, the second b.
-func start(t *testing.T, extra string, a, b sim.Script) *world {
+func start(t *testing.T, extra string, a, b sim.Script) *installation {
 	t.Helper()
-	w := &world{t: t,
+	w := &installation{t: t,
 		a: sim.New(sim.Options{Seed: "a", Scripts: map[string]sim.Script{"up-a": a}}),
 		b: sim.New(sim.Options{Seed: "b", Scripts: map[string]sim.Script{"up-b": b}})}
 	if !strings.Contains(extra, "replay:") {
 		extra += "\nreplay: {default_store: false}"
 	}
-	w.Stand = stand.Start(t, stand.Options{Config: gateway + extra, Peers: map[string]stand.Peer{"a": w.a, "b": w.b}})
+	w.Gateway = stand.Start(t, stand.Options{Config: gateway + extra, Peers: map[string]stand.Peer{"a": w.a, "b": w.b}})
 	return w
 }
 
@@ -86,12 +86,12 @@ type client struct {
 	resp *http.Response
 }
 
-func (w *world) dial(header ...string) *client {
+func (w *installation) dial(header ...string) *client {
 	w.t.Helper()
-	return dialAs(w.t, w.Stand, w.Default, header...)
+	return dialAs(w.t, w.Gateway, w.Default, header...)
 }
 
-func dialAs(t *testing.T, s *stand.Stand, who stand.Customer, header ...string) *client {
+func dialAs(t *testing.T, s *stand.Gateway, who stand.Customer, header ...string) *client {
 	t.Helper()
 	ws, resp, err := connect(s, who.Key, header...)
 	if err != nil {
@@ -102,7 +102,7 @@ func dialAs(t *testing.T, s *stand.Stand, who stand.Customer, header ...string) 
 	return &client{t: t, ws: ws, resp: resp}
 }
 
-func connect(s *stand.Stand, key string, header ...string) (*websocket.Conn, *http.Response, error) {
+func connect(s *stand.Gateway, key string, header ...string) (*websocket.Conn, *http.Response, error) {
 	h := http.Header{}
 	if key != "" {
 		h.Set("Authorization", "Bearer "+key)
@@ -224,7 +224,7 @@ func types(all []frame) string {
 }
 
 // last gives the customer's newest record.
-func (w *world) last() journal.Record {
+func (w *installation) last() journal.Record {
 	w.t.Helper()
 	var list struct{ Requests []journal.Record }
 	w.Operate("GET", "/admin/v1/requests?limit=1", nil, &list)
@@ -235,7 +235,7 @@ func (w *world) last() journal.Record {
 }
 
 // by gives the customer's record of a response.
-func (w *world) by(responseID string) journal.Record {
+func (w *installation) by(responseID string) journal.Record {
 	w.t.Helper()
 	r := w.Get(w.Default, "/v1/requests?response_id="+responseID)
 	var list struct {

@@ -21,26 +21,26 @@ import (
 // conn is one connection.
 type conn struct {
 	*Handler
-	ws   *websocket.Conn
-	wire *wire
-	peer peer
-	most int               // bytes of a message
-	stop func(cause error) // ends the connection's context
+	ws         *websocket.Conn
+	wire       *clientSocket
+	peer       clientInfo
+	maxMessage int               // bytes of a message
+	stop       func(cause error) // ends the connection's context
 
-	out       outlet
-	queue     queue
-	pulse     pulse
-	memory    memory // of the goroutine that works the queue off
-	uploading atomic.Bool
-	limitTold bool // a turn was ended with the connection's lifetime; of that goroutine too
+	out          frameWriter
+	queue        queue
+	pulse        pinger
+	memory       memory // of the goroutine that works the queue off
+	uploading    atomic.Bool
+	lifetimeTold bool // a turn was ended with the connection's lifetime; of that goroutine too
 }
 
 // The causes for which a connection ends, beside those of package turn.
 var (
-	errLeft    = errors.New("the client left")
-	errNotRead = errors.New("the client takes nothing")
-	errSlow    = errors.New("a message did not come in time")
-	errPanic   = errors.New("panic")
+	errClientLeft = errors.New("the client left")
+	errNotRead    = errors.New("the client takes nothing")
+	errSlow       = errors.New("a message did not come in time")
+	errPanic      = errors.New("panic")
 )
 
 // closeTime bounds what is still written to a connection that ends, and the
@@ -55,7 +55,7 @@ func (c *conn) serve(ctx context.Context) {
 		defer c.guard()
 		c.end(ctx)
 	})
-	c.startPulse(ctx)
+	c.startPings(ctx)
 	c.stop(c.read(ctx))
 	<-ended
 }
@@ -79,7 +79,7 @@ func (c *conn) read(ctx context.Context) (cause error) {
 	for {
 		typ, r, err := c.ws.Reader(reading)
 		if err != nil {
-			return fmt.Errorf("%w: %w", errLeft, err)
+			return fmt.Errorf("%w: %w", errClientLeft, err)
 		}
 		c.uploading.Store(true)
 		m, f, err := c.message(typ, r)
@@ -90,7 +90,7 @@ func (c *conn) read(ctx context.Context) (cause error) {
 			return errSlow
 		case err != nil:
 			m.upload.End()
-			return fmt.Errorf("%w: %w", errLeft, err)
+			return fmt.Errorf("%w: %w", errClientLeft, err)
 		case f != nil:
 			c.refuse(f)
 		default:
@@ -112,7 +112,7 @@ func (c *conn) message(typ websocket.MessageType, r io.Reader) (create, *fault.E
 		_, err := io.Copy(io.Discard, in)
 		return create{}, fault.New(fault.UnsupportedEvent, "Binary frames are not supported; send response.create as one text frame."), err
 	}
-	m := create{upload: c.Uploads.Begin(c.peer.who.Customer.ID, c.peer.remote)}
+	m := create{upload: c.Uploads.Begin(c.peer.principal.Customer.ID, c.peer.remote)}
 	share, err := c.fill(&m, in)
 	if share == "" || err != nil {
 		return m, nil, err
@@ -125,7 +125,7 @@ func (c *conn) message(typ websocket.MessageType, r io.Reader) (create, *fault.E
 // fill reads a message, as far as there is room for it: else it names the share
 // that is used up.
 func (c *conn) fill(m *create, in io.Reader) (used pressure.Share, err error) {
-	most := c.most + 1
+	most := c.maxMessage + 1
 	for {
 		if len(m.body) == cap(m.body) {
 			size := min(max(2*cap(m.body), firstRead), max(most, len(m.body)+1))
@@ -185,30 +185,30 @@ func (c *conn) refuse(f *fault.Error) {
 // there gets the turn's ending first, and a close frame that says why.
 func (c *conn) end(ctx context.Context) {
 	cause := context.Cause(ctx)
-	c.shut()
-	stop, told := cause.(*turn.Stop)
+	c.closeQueue()
+	stop, told := cause.(*turn.EndedByGateway)
 	if told {
 		// A client that reads slowly enough to stay inside timers.write does not
 		// hold up the end.
 		c.wire.closeWrites(time.Now().Add(c.Config().Timers.Write + closeTime))
 	} else {
-		c.abandon(cause)
+		c.closeAtOnce(cause)
 	}
 	c.queue.worker.Wait()
 	if told {
-		c.farewell(stop)
+		c.closeOnPurpose(stop)
 	}
 	c.pulse.end()
-	c.Log.Debug("connection closed", "customer", c.peer.who.Customer.ID, "cause", cause)
+	c.Log.Debug("connection closed", "customer", c.peer.principal.Customer.ID, "cause", cause)
 }
 
-// abandon closes a connection whose client is gone or did wrong. It comes
+// closeAtOnce closes a connection whose client is gone or did wrong. It comes
 // before the wait for the running turn, whose writes it ends.
-func (c *conn) abandon(cause error) {
+func (c *conn) closeAtOnce(cause error) {
 	switch {
 	case errors.Is(cause, websocket.ErrMessageTooBig):
 		c.close(websocket.StatusMessageTooBig, "the message is larger than ws.message")
-	case errors.Is(cause, errSilent):
+	case errors.Is(cause, errPingsUnanswered):
 		c.close(websocket.StatusInternalError, "pings were not answered")
 	case errors.Is(cause, errSlow):
 		c.close(websocket.StatusPolicyViolation, "the message did not come in time")
@@ -219,13 +219,13 @@ func (c *conn) abandon(cause error) {
 	}
 }
 
-// farewell closes a connection on purpose.
-func (c *conn) farewell(stop *turn.Stop) {
+// closeOnPurpose closes a connection on purpose.
+func (c *conn) closeOnPurpose(stop *turn.EndedByGateway) {
 	if stop.Code != fault.ConnectionLimitReached {
 		c.close(websocket.StatusServiceRestart, "the gateway is shutting down")
 		return
 	}
-	if !c.limitTold {
+	if !c.lifetimeTold {
 		f := fault.New(stop.Code, "")
 		f.RequestID = c.IDs.ID("req")
 		_ = c.send(fault.Frame(f))

@@ -8,7 +8,7 @@ import (
 
 // complete makes a create that continues p one that holds everything: p's items
 // as they came, then its own.
-func (p *past) complete(body []byte) ([]byte, error) {
+func (p *remembered) complete(body []byte) ([]byte, error) {
 	all := joined(p.items, items(body))
 	input := make([]byte, 0, len(all)+2)
 	input = append(append(append(input, '['), all...), ']')
@@ -17,14 +17,14 @@ func (p *past) complete(body []byte) ([]byte, error) {
 		edits[1].Value = jsonscan.AppendString(nil, p.parent)
 	}
 	// What it continues is stored nowhere, so no more is this unless it says so.
-	if !given(body, "store") {
+	if !hasMember(body, "store") {
 		edits = append(edits, jsonscan.Edit{Key: "store", Value: []byte("false")})
 	}
 	return jsonscan.Set(body, edits...)
 }
 
-// given tells whether a body has a member; null counts as absent.
-func given(body []byte, name string) bool {
+// hasMember tells whether a body has a member; null counts as absent.
+func hasMember(body []byte, name string) bool {
 	kind := jsonscan.KindOf(jsonscan.Get(body, name))
 	return kind != jsonscan.KindInvalid && kind != jsonscan.KindNull
 }

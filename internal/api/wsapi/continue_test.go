@@ -140,7 +140,7 @@ func TestStoredAndForeignAndUnknown(t *testing.T) {
 	}
 	other := w.dial() // the same customer, another connection
 	missing(other, local)
-	foreign := dialAs(t, w.Stand, w.NewCustomer("1.00"))
+	foreign := dialAs(t, w.Gateway, w.NewCustomer("1.00"))
 	for _, id := range []string{local, stored, explicit, "resp_never"} {
 		missing(foreign, id)
 	}

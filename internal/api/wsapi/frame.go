@@ -58,7 +58,7 @@ func unsupported(typ []byte) *fault.Error {
 // checkStream refuses a stream_id, since one response runs at a time, and
 // "stream": false, since everything is streamed here.
 func checkStream(b []byte) *fault.Error {
-	if given(b, "stream_id") {
+	if hasMember(b, "stream_id") {
 		return fault.New(fault.InvalidStreamID, "").WithParam("stream_id")
 	}
 	if v, ok := jsonscan.Bool(jsonscan.Get(b, "stream")); ok && !v {

@@ -80,7 +80,7 @@ func FuzzComplete(f *testing.F) {
 		if _, bad := responses.ParseRequest(body); bad != nil {
 			return // never completed
 		}
-		p := past{id: "resp_1", items: elements(array)}
+		p := remembered{id: "resp_1", items: elements(array)}
 		out, err := p.complete(body)
 		if err != nil {
 			t.Fatal(err)

@@ -22,7 +22,7 @@ func talk() sim.Script {
 }
 
 func TestLifetimeOfAnIdleConnection(t *testing.T) {
-	inBubble(t, "", hello(), hello(), func(t *testing.T, x *bubble) {
+	inBubble(t, "", hello(), hello(), func(t *testing.T, x *virtualInstallation) {
 		start := time.Now()
 		c := x.dial()
 		c.create(`"input":"hi"`)
@@ -66,7 +66,7 @@ func TestLifetimeEndsTheRunningTurn(t *testing.T) {
 		"after its last lifecycle": {sim.Play(sim.Created(), sim.InProgress(), sim.Hang()), journal.OutcomeFailed, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			inBubble(t, "ws: {lifetime: 5s}\n", tt.a, sim.Play(sim.Created(), sim.Hang()), func(t *testing.T, x *bubble) {
+			inBubble(t, "ws: {lifetime: 5s}\n", tt.a, sim.Play(sim.Created(), sim.Hang()), func(t *testing.T, x *virtualInstallation) {
 				start := time.Now()
 				c := x.dial()
 				c.create(`"input":"hi"`)
@@ -110,7 +110,7 @@ func TestLifetimeEndsTheRunningTurn(t *testing.T) {
 }
 
 func TestShutdownOfIdleConnections(t *testing.T) {
-	inBubble(t, "", hello(), hello(), func(t *testing.T, x *bubble) {
+	inBubble(t, "", hello(), hello(), func(t *testing.T, x *virtualInstallation) {
 		c := x.dial()
 		c.create(`"input":"hi"`)
 		c.good()
@@ -132,7 +132,7 @@ func TestShutdownOfIdleConnections(t *testing.T) {
 
 func TestShutdownLetsTheTurnEnd(t *testing.T) {
 	a := sim.Play(sim.Created(), sim.Item("message"), sim.Part(), sim.Text("x"), sim.Wait(10*time.Second), sim.Completed(sim.Tokens(10, 0, 5)))
-	inBubble(t, "", a, hello(), func(t *testing.T, x *bubble) {
+	inBubble(t, "", a, hello(), func(t *testing.T, x *virtualInstallation) {
 		c := x.dial()
 		c.create(`"input":"runs"`)
 		c.create(`"input":"waits"`)
@@ -160,7 +160,7 @@ func TestShutdownLetsTheTurnEnd(t *testing.T) {
 }
 
 func TestShutdownAfterTheGraceTime(t *testing.T) {
-	inBubble(t, "timers: {shutdown_grace: 3s}\n", talk(), hello(), func(t *testing.T, x *bubble) {
+	inBubble(t, "timers: {shutdown_grace: 3s}\n", talk(), hello(), func(t *testing.T, x *virtualInstallation) {
 		c := x.dial()
 		c.create(`"input":"runs"`)
 		for c.next().Type != "response.output_text.delta" {
@@ -185,7 +185,7 @@ func TestShutdownAfterTheGraceTime(t *testing.T) {
 }
 
 func TestPings(t *testing.T) {
-	inBubble(t, "", hello(), hello(), func(t *testing.T, x *bubble) {
+	inBubble(t, "", hello(), hello(), func(t *testing.T, x *virtualInstallation) {
 		c := x.raw()
 		start := time.Now()
 		var pings []time.Duration
@@ -223,13 +223,13 @@ func TestPings(t *testing.T) {
 
 // TestUnansweredPingsEndTheTurn: a client that is gone without a word.
 func TestUnansweredPingsEndTheTurn(t *testing.T) {
-	inBubble(t, "ws: {ping: 2s}\n", sim.Play(sim.Created(), sim.Hang()), hello(), func(t *testing.T, x *bubble) {
+	inBubble(t, "ws: {ping: 2s}\n", sim.Play(sim.Created(), sim.Hang()), hello(), func(t *testing.T, x *virtualInstallation) {
 		c := x.raw()
 		if _, err := c.Write(textFrame(`{"type":"response.create","model":"m"}`)); err != nil {
 			t.Fatal(err)
 		}
 		calls, err := x.a.WaitDone(t.Context(), "", 1)
-		if err != nil || calls[0].Gone.IsZero() {
+		if err != nil || calls[0].CallerLeft.IsZero() {
 			t.Fatalf("%v %+v", err, calls)
 		}
 		if r := x.records(); len(r) != 1 || r[0].Outcome != journal.OutcomeCancelled {
@@ -243,7 +243,7 @@ func TestUnansweredPingsEndTheTurn(t *testing.T) {
 // TestALargeUploadIsNoSilence: a client cannot answer pings in the middle of a
 // frame.
 func TestALargeUploadIsNoSilence(t *testing.T) {
-	inBubble(t, "ws: {ping: 2s}\n", hello(), hello(), func(t *testing.T, x *bubble) {
+	inBubble(t, "ws: {ping: 2s}\n", hello(), hello(), func(t *testing.T, x *virtualInstallation) {
 		c := x.raw()
 		go func() {
 			for { // what comes is read and pings are not answered
@@ -271,7 +271,7 @@ func TestALargeUploadIsNoSilence(t *testing.T) {
 
 // TestADripIsSilence: one byte now and then keeps nothing open.
 func TestADripIsSilence(t *testing.T) {
-	inBubble(t, "ws: {ping: 2s}\n", hello(), hello(), func(t *testing.T, x *bubble) {
+	inBubble(t, "ws: {ping: 2s}\n", hello(), hello(), func(t *testing.T, x *virtualInstallation) {
 		c := x.raw()
 		closed := make(chan time.Time, 1)
 		go func() {
@@ -300,7 +300,7 @@ func TestADripIsSilence(t *testing.T) {
 // TestKeepAliveIsAPing: in a silent turn that is committed.
 func TestKeepAliveIsAPing(t *testing.T) {
 	a := sim.Play(sim.Created(), sim.Item("message"), sim.Part(), sim.Text("x"), sim.Wait(20*time.Second), sim.Completed(nil))
-	inBubble(t, "ws: {ping: 10m}\n", a, hello(), func(t *testing.T, x *bubble) {
+	inBubble(t, "ws: {ping: 10m}\n", a, hello(), func(t *testing.T, x *virtualInstallation) {
 		c := x.raw()
 		_, _ = c.Write(textFrame(`{"type":"response.create","model":"m"}`))
 		start := time.Now()
@@ -330,7 +330,7 @@ func TestAClientThatTakesNothing(t *testing.T) {
 	for range 200 {
 		steps = append(steps, sim.Huge(64<<10))
 	}
-	inBubble(t, "timers: {write: 5s}\n", sim.Play(append(steps, sim.Completed(nil))...), hello(), func(t *testing.T, x *bubble) {
+	inBubble(t, "timers: {write: 5s}\n", sim.Play(append(steps, sim.Completed(nil))...), hello(), func(t *testing.T, x *virtualInstallation) {
 		c := x.raw()
 		_, _ = c.Write(textFrame(`{"type":"response.create","model":"m"}`))
 		start := time.Now()
@@ -365,7 +365,7 @@ func TestPatienceOfAModel(t *testing.T) {
     channels: [{channel: ch-a, upstream_model: up-a}]
 timers: {write: 10m}
 `
-	inBubble(t, hasty, sim.Play(append(steps, sim.Completed(nil))...), hello(), func(t *testing.T, x *bubble) {
+	inBubble(t, hasty, sim.Play(append(steps, sim.Completed(nil))...), hello(), func(t *testing.T, x *virtualInstallation) {
 		c := x.raw()
 		_, _ = c.Write(textFrame(`{"type":"response.cancel"}`))
 		_, _ = c.Write(textFrame(`{"type":"response.create","model":"hasty"}`))
@@ -386,7 +386,7 @@ timers: {write: 10m}
 // that waits for the gate's lock stops a virtual clock.)
 func TestASlowReaderIsNotCut(t *testing.T) {
 	a := sim.Play(sim.Created(), sim.Item("message"), sim.Part(), sim.Huge(1<<20), sim.Completed(nil))
-	inBubble(t, "timers: {write: 2s, keepalive: 0s}\nws: {ping: 3s}\n", a, hello(), func(t *testing.T, x *bubble) {
+	inBubble(t, "timers: {write: 2s, keepalive: 0s}\nws: {ping: 3s}\n", a, hello(), func(t *testing.T, x *virtualInstallation) {
 		c := x.raw()
 		_, _ = c.Write(textFrame(`{"type":"response.create","model":"m"}`))
 		start := time.Now()

@@ -11,32 +11,32 @@ type memory struct {
 	bytes int64
 }
 
-// past is a response that can be continued.
-type past struct {
+// remembered is a response that can be continued.
+type remembered struct {
 	id     string
 	parent string // a stored response that items continue; "" for none
 	items  []byte // all its input and output items, as they came, with commas between
 }
 
-// overhead is what an entry costs beside its bytes.
-const overhead = 256
+// entryOverhead is what an entry costs beside its bytes.
+const entryOverhead = 256
 
-func (p *past) cost() int64 { return int64(len(p.id)+len(p.parent)+len(p.items)) + overhead }
+func (p *remembered) cost() int64 { return int64(len(p.id)+len(p.parent)+len(p.items)) + entryOverhead }
 
 func newMemory() memory { return memory{byID: map[string]*list.Element{}, order: list.New()} }
 
 // get finds a response, nil if it is not known (any more).
-func (m *memory) get(id string) *past {
+func (m *memory) get(id string) *remembered {
 	e := m.byID[id]
 	if e == nil {
 		return nil
 	}
 	m.order.MoveToBack(e)
-	return e.Value.(*past)
+	return e.Value.(*remembered)
 }
 
 // put remembers a response inside of limit bytes.
-func (m *memory) put(p *past, limit int64) {
+func (m *memory) put(p *remembered, limit int64) {
 	m.forget(p.id)
 	if p.id == "" || p.cost() > limit {
 		return
@@ -44,13 +44,13 @@ func (m *memory) put(p *past, limit int64) {
 	m.byID[p.id] = m.order.PushBack(p)
 	m.bytes += p.cost()
 	for m.bytes > limit {
-		m.forget(m.order.Front().Value.(*past).id)
+		m.forget(m.order.Front().Value.(*remembered).id)
 	}
 }
 
 func (m *memory) forget(id string) {
 	if e := m.byID[id]; e != nil {
-		m.bytes -= e.Value.(*past).cost()
+		m.bytes -= e.Value.(*remembered).cost()
 		m.order.Remove(e)
 		delete(m.byID, id)
 	}

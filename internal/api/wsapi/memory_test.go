@@ -12,9 +12,9 @@ import (
 // bytes are counted right.
 func TestMemoryAgainstAModel(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		const limit = 4 * (overhead + 100)
+		const limit = 4 * (entryOverhead + 100)
 		m := newMemory()
-		var model []*past // least recently used first
+		var model []*remembered // least recently used first
 		find := func(id string) int {
 			for i, p := range model {
 				if p.id == id {
@@ -29,7 +29,7 @@ func TestMemoryAgainstAModel(t *testing.T) {
 			i := find(id)
 			switch rapid.IntRange(0, 2).Draw(t, "op") {
 			case 0:
-				p := &past{id: id, items: []byte(strings.Repeat("x", rapid.IntRange(0, 1500).Draw(t, "size")))}
+				p := &remembered{id: id, items: []byte(strings.Repeat("x", rapid.IntRange(0, 1500).Draw(t, "size")))}
 				m.put(p, limit)
 				if i >= 0 {
 					remove(i)
@@ -63,7 +63,7 @@ func TestMemoryAgainstAModel(t *testing.T) {
 	})
 }
 
-func sum(all []*past) (n int64) {
+func sum(all []*remembered) (n int64) {
 	for _, p := range all {
 		n += p.cost()
 	}
@@ -72,7 +72,7 @@ func sum(all []*past) (n int64) {
 
 func TestMemoryKeepsNothingWithoutAnID(t *testing.T) {
 	m := newMemory()
-	m.put(&past{items: []byte("{}")}, 1<<20)
+	m.put(&remembered{items: []byte("{}")}, 1<<20)
 	if m.bytes != 0 || m.get("") != nil {
 		t.Error("an answer without an id was kept")
 	}

@@ -8,40 +8,40 @@ import (
 	"time"
 )
 
-// errSilent: the client answered no ping any more.
-var errSilent = errors.New("pings were not answered")
+// errPingsUnanswered: the client answered no ping any more.
+var errPingsUnanswered = errors.New("pings were not answered")
 
-// mostMissed is how many pings may go unanswered.
-const mostMissed = 2
+// maxMissedPings is how many pings may go unanswered.
+const maxMissedPings = 2
 
 // uploadStep is what a client must have sent since a ping to be excused for not
 // answering it: no pong can come in the middle of a frame, and large ones take
 // their time.
 const uploadStep = 1 << 10
 
-// pulse pings a client every ws.ping, between turns too. It has no goroutine
+// pinger pings a client every ws.ping, between turns too. It has no goroutine
 // while it waits for the next one.
-type pulse struct {
-	heard atomic.Bool // a pong came
+type pinger struct {
+	ponged atomic.Bool // a pong came
 
 	busy     sync.Mutex // held by a beat, after the end for good; it guards the rest
 	timer    *time.Timer
-	asked    bool  // a ping was sent
+	pinged   bool  // a ping was sent
 	received int64 // bytes from the client up to it
 	missed   int
 }
 
-// startPulse arms the pulse.
-func (c *conn) startPulse(ctx context.Context) {
+// startPings arms the pulse.
+func (c *conn) startPings(ctx context.Context) {
 	p := &c.pulse
 	p.busy.Lock() // the first beat finds the timer set
 	defer p.busy.Unlock()
 	every := c.Config().WS.Ping
-	p.timer = time.AfterFunc(every, func() { c.beat(ctx, every) })
+	p.timer = time.AfterFunc(every, func() { c.nextPing(ctx, every) })
 }
 
-// beat looks whether the last ping was answered, and sends the next.
-func (c *conn) beat(ctx context.Context, every time.Duration) {
+// nextPing looks whether the last ping was answered, and sends the next.
+func (c *conn) nextPing(ctx context.Context, every time.Duration) {
 	defer c.guard()
 	p := &c.pulse
 	if !p.busy.TryLock() {
@@ -52,24 +52,24 @@ func (c *conn) beat(ctx context.Context, every time.Duration) {
 		return
 	}
 	received := c.wire.received.Load()
-	switch heard := p.heard.Swap(false); {
-	case !p.asked || heard:
+	switch heard := p.ponged.Swap(false); {
+	case !p.pinged || heard:
 		p.missed = 0
 	case c.uploading.Load() && received-p.received >= uploadStep:
 	default:
 		p.missed++
 	}
-	if p.missed >= mostMissed {
-		c.stop(errSilent)
+	if p.missed >= maxMissedPings {
+		c.stop(errPingsUnanswered)
 		return
 	}
 	p.received = received
-	p.asked = c.ping()
+	p.pinged = c.ping()
 	p.timer.Reset(every)
 }
 
 // end waits for the last beat; there is none after it.
-func (p *pulse) end() {
+func (p *pinger) end() {
 	p.busy.Lock()
 	p.timer.Stop()
 }

@@ -16,7 +16,7 @@ type queue struct {
 	waiting  []create
 	taken    int  // places: of the turns that wait, and of the one that runs until its ending is written
 	working  bool // a goroutine works the queue off
-	draining bool // the running turn is the last one
+	lastTurn bool // the running turn is the last one
 	closed   bool // nothing is taken any more
 	worker   sync.WaitGroup
 }
@@ -34,8 +34,8 @@ func (c *conn) take(ctx context.Context, create create) *fault.Error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	switch {
-	case q.closed || q.draining:
-		return over(ctx)
+	case q.closed || q.lastTurn:
+		return tooLate(ctx)
 	case q.taken > c.Config().WS.QueuedTurns:
 		return fault.New(fault.ResponseAlreadyActive, "")
 	}
@@ -48,16 +48,16 @@ func (c *conn) take(ctx context.Context, create create) *fault.Error {
 	return nil
 }
 
-// over is what a create is told that comes too late.
-func over(ctx context.Context) *fault.Error {
-	if stop, ok := context.Cause(ctx).(*turn.Stop); ok {
+// tooLate is what a create is told that comes too late.
+func tooLate(ctx context.Context) *fault.Error {
+	if stop, ok := context.Cause(ctx).(*turn.EndedByGateway); ok {
 		return fault.New(stop.Code, "")
 	}
 	return fault.New(fault.ShuttingDown, "")
 }
 
-// free gives a place back.
-func (c *conn) free() {
+// releasePlace gives a place back.
+func (c *conn) releasePlace() {
 	c.queue.mu.Lock()
 	defer c.queue.mu.Unlock()
 	c.queue.taken--
@@ -83,28 +83,28 @@ func (c *conn) next() (create create, late, ok bool) {
 	defer q.mu.Unlock()
 	if len(q.waiting) == 0 {
 		q.working = false
-		if q.draining {
+		if q.lastTurn {
 			c.stop(turn.ErrShutdown)
 		}
 		return create, false, false
 	}
 	create = q.waiting[0]
 	q.waiting = slices.Delete(q.waiting, 0, 1)
-	return create, q.draining || q.closed, true
+	return create, q.lastTurn || q.closed, true
 }
 
-// drain lets the running turn be the last one.
-func (c *conn) drain() {
+// finishTurn lets the running turn be the last one.
+func (c *conn) finishTurn() {
 	c.queue.mu.Lock()
 	defer c.queue.mu.Unlock()
-	c.queue.draining = true
+	c.queue.lastTurn = true
 	if !c.queue.working {
 		c.stop(turn.ErrShutdown)
 	}
 }
 
-// shut takes no create any more; those that wait are told so, each by itself.
-func (c *conn) shut() {
+// closeQueue takes no create any more; those that wait are told so, each by itself.
+func (c *conn) closeQueue() {
 	c.queue.mu.Lock()
 	defer c.queue.mu.Unlock()
 	c.queue.closed = true

@@ -34,7 +34,7 @@ func handshake(t *testing.T, c net.Conn, host, key string) {
 }
 
 // rawDial opens a socket to a gateway over TCP and upgrades it by hand.
-func rawDial(t *testing.T, s *stand.Stand, who stand.Customer) *net.TCPConn {
+func rawDial(t *testing.T, s *stand.Gateway, who stand.Customer) *net.TCPConn {
 	t.Helper()
 	host := strings.TrimPrefix(s.URL, "http://")
 	c, err := net.Dial("tcp", host)

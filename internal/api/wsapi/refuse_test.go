@@ -120,7 +120,7 @@ func TestUpgradeRefusals(t *testing.T) {
 		{name: "allowed host", key: poor.Key, header: []string{"Origin", "https://other.example"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			ws, resp, err := connect(w.Stand, tt.key, tt.header...)
+			ws, resp, err := connect(w.Gateway, tt.key, tt.header...)
 			if err == nil {
 				_ = ws.CloseNow()
 			}
@@ -165,7 +165,7 @@ func TestAKeyThatIsRevokedMeanwhile(t *testing.T) {
 
 func TestSwitchedOff(t *testing.T) {
 	w := start(t, "ws: {enabled: false}", hello(), hello())
-	_, resp, err := connect(w.Stand, w.Default.Key)
+	_, resp, err := connect(w.Gateway, w.Default.Key)
 	if err == nil || resp.StatusCode != 426 {
 		t.Errorf("%v %v", resp, err)
 	}
@@ -174,13 +174,13 @@ func TestSwitchedOff(t *testing.T) {
 func TestConnectionsAreBounded(t *testing.T) {
 	w := start(t, "limits: {connections: 2}", hello(), hello())
 	first, _ := w.dial(), w.dial()
-	_, resp, err := connect(w.Stand, w.Default.Key)
+	_, resp, err := connect(w.Gateway, w.Default.Key)
 	if err == nil || resp.StatusCode != 503 || resp.Header.Get("Retry-After") == "" {
 		t.Fatalf("%v %v", resp, err)
 	}
 	_ = first.ws.Close(websocket.StatusNormalClosure, "")
-	if !stand.Within(patience, func() bool {
-		ws, _, err := connect(w.Stand, w.Default.Key)
+	if !stand.WaitFor(patience, func() bool {
+		ws, _, err := connect(w.Gateway, w.Default.Key)
 		if err == nil {
 			_ = ws.CloseNow()
 		}

@@ -10,15 +10,15 @@ import (
 	"github.com/coder/websocket"
 )
 
-// outlet is where frames leave, whole, one at a time.
+// frameWriter is where frames leave, whole, one at a time.
 //
 // Pings and pongs are written here and not by the library, which gives up on
 // the whole connection when one has to wait five seconds, as behind a large
 // frame to a slow client. How long a client may take nothing is one rule, and
 // it is the wire's: timers.write.
-type outlet struct {
-	mu   sync.Mutex             // held while a frame is written
-	owed atomic.Pointer[[]byte] // what the last ping said that was not answered yet
+type frameWriter struct {
+	mu          sync.Mutex             // held while a frame is written
+	pendingPong atomic.Pointer[[]byte] // what the last ping said that was not answered yet
 }
 
 // Opcodes of control frames (RFC 6455, section 5.5).
@@ -31,15 +31,15 @@ const (
 // back-pressure.
 func (c *conn) send(frame []byte) error {
 	c.out.mu.Lock()
-	defer c.sent()
+	defer c.frameDone()
 	if err := c.ws.Write(context.Background(), websocket.MessageText, frame); err != nil {
 		return c.broken(err)
 	}
 	return nil
 }
 
-// sent lets the next frame go, a pong that is owed first.
-func (c *conn) sent() {
+// frameDone lets the next frame go, a pong that is owed first.
+func (c *conn) frameDone() {
 	c.out.mu.Unlock()
 	c.pong()
 }
@@ -56,22 +56,22 @@ func (c *conn) ping() (sent bool) {
 	if !c.out.mu.TryLock() {
 		return false
 	}
-	defer c.sent()
+	defer c.frameDone()
 	return c.control(opPing, nil) == nil
 }
 
-// pinged answers a client's ping, now or behind the frame that is on its way.
+// answerPing answers a client's ping, now or behind the frame that is on its way.
 // Of several the last one is answered (section 5.5.3).
-func (c *conn) pinged(payload []byte) {
+func (c *conn) answerPing(payload []byte) {
 	said := bytes.Clone(payload)
-	c.out.owed.Store(&said)
+	c.out.pendingPong.Store(&said)
 	c.pong()
 }
 
 // pong sends what is owed, unless a frame is on its way: then its sender does.
 func (c *conn) pong() {
-	for c.out.owed.Load() != nil && c.out.mu.TryLock() {
-		if said := c.out.owed.Swap(nil); said != nil {
+	for c.out.pendingPong.Load() != nil && c.out.mu.TryLock() {
+		if said := c.out.pendingPong.Swap(nil); said != nil {
 			_ = c.control(opPong, *said)
 		}
 		c.out.mu.Unlock()

@@ -24,8 +24,8 @@ type sink struct {
 
 	parent string // the response in the connection's memory that the turn continues
 
-	freed bool   // the turn's place is free again
-	told  string // the code of the failure that was shown
+	placeReleased bool   // the turn's place is free again
+	shownCode     string // the code of the failure that was shown
 
 	output []byte // of the terminal event
 	done   []doneItem
@@ -48,7 +48,7 @@ func (s *sink) Event(ev protocol.Event) error {
 	}
 	switch {
 	case ev.Class == protocol.Terminal:
-		s.free()
+		s.releasePlace()
 		s.close(ev.Data)
 	case s.keep && ev.Type == "response.output_item.done":
 		s.item(ev.Data)
@@ -76,12 +76,12 @@ func text(data []byte) []byte {
 	return bytes.ToValidUTF8(data, []byte("\uFFFD"))
 }
 
-// free gives the turn's place to the next create, once, before the ending is
+// releasePlace gives the turn's place to the next create, once, before the ending is
 // written: clients send it within a millisecond.
-func (s *sink) free() {
-	if !s.freed {
-		s.freed = true
-		s.c.free()
+func (s *sink) releasePlace() {
+	if !s.placeReleased {
+		s.placeReleased = true
+		s.c.releasePlace()
 	}
 }
 
@@ -126,14 +126,14 @@ func (s *sink) KeepAlive() error {
 
 // Answer is for requests that are not streamed; there are none here.
 func (s *sink) Answer(a *upstream.Answer) error {
-	s.free()
+	s.releasePlace()
 	return s.c.send(text(a.Body))
 }
 
 // Fail shows the failure in one frame (docs/contract.md#s5).
-func (s *sink) Fail(e turn.Ending) error {
-	s.free()
-	s.told = e.Fault.Code
+func (s *sink) Fail(e turn.ShownFailure) error {
+	s.releasePlace()
+	s.shownCode = e.Error.Code
 	return s.c.send(failure(e))
 }
 
@@ -142,9 +142,9 @@ func (s *sink) Fail(e turn.Ending) error {
 func (s *sink) ErrorAtOnce() bool { return false }
 
 // failure is the frame of an ending.
-func failure(e turn.Ending) []byte {
+func failure(e turn.ShownFailure) []byte {
 	if e.Form != turn.FormEvent || len(e.Events) == 0 {
-		return fault.Frame(e.Fault)
+		return fault.Frame(e.Error)
 	}
 	last := e.Events[len(e.Events)-1]
 	for _, ev := range e.Events {
@@ -152,7 +152,7 @@ func failure(e turn.Ending) []byte {
 			return typed(ev)
 		}
 	}
-	return errorFrame(text(last.Data), e.Fault)
+	return errorFrame(text(last.Data), e.Error)
 }
 
 // errorFrame makes an upstream error event one that clients of the socket

@@ -15,7 +15,7 @@ import (
 // request is the request that a create makes, before anything was read of it.
 func (c *conn) request(create []byte) *turn.Request {
 	return &turn.Request{
-		ID: c.IDs.ID("req"), Principal: c.peer.who, Surface: journal.SurfaceResponsesWS, Protocol: &c.protocol, Body: create,
+		ID: c.IDs.ID("req"), Principal: c.peer.principal, Surface: journal.SurfaceResponsesWS, Protocol: &c.protocol, Body: create,
 		Header: c.peer.header, ClientRequestID: c.peer.clientRequestID, Session: c.peer.session, Delivery: c.peer.delivery,
 		Received: time.Now(), WebSocket: true,
 	}
@@ -25,14 +25,14 @@ func (c *conn) request(create []byte) *turn.Request {
 // connection ends, and the create is told so.
 func (c *conn) turn(ctx context.Context, create create, late bool) {
 	s := &sink{c: c, limit: c.Config().WS.Memory}
-	defer s.free()
+	defer s.releasePlace()
 	defer create.upload.End()
-	if gone(ctx) {
+	if clientLeft(ctx) {
 		return // it never began, and there is nobody to tell
 	}
 	req := c.request(create.body)
 	defer req.Leave()
-	f := over(ctx)
+	f := tooLate(ctx)
 	if !late {
 		s.parent, f = c.prepare(ctx, req)
 	}
@@ -40,18 +40,18 @@ func (c *conn) turn(ctx context.Context, create create, late bool) {
 	switch {
 	case f != nil:
 		c.Engine.Refused(ctx, req, f)
-		_ = s.Fail(turn.Ending{Form: turn.FormStatus, Fault: f})
+		_ = s.Fail(turn.ShownFailure{Form: turn.FormStatus, Error: f})
 	case req.Parsed.Warmup:
-		c.warm(ctx, req, create.body, s)
+		c.answerWarmUp(ctx, req, create.body, s)
 	default:
 		c.run(ctx, req, s)
 	}
-	c.limitTold = c.limitTold || s.told == fault.ConnectionLimitReached
+	c.lifetimeTold = c.lifetimeTold || s.shownCode == fault.ConnectionLimitReached
 }
 
-// gone tells whether the connection ended, and not on our purpose.
-func gone(ctx context.Context) bool {
-	_, onPurpose := context.Cause(ctx).(*turn.Stop)
+// clientLeft tells whether the connection ended, and not on our purpose.
+func clientLeft(ctx context.Context) bool {
+	_, onPurpose := context.Cause(ctx).(*turn.EndedByGateway)
 	return ctx.Err() != nil && !onPurpose
 }
 
@@ -82,7 +82,7 @@ func (c *conn) prepare(ctx context.Context, req *turn.Request) (parent string, f
 // complete turns a continuation of what the connection remembers into a request
 // that stands by itself. It is treated as such, replay included, unless the
 // operator does not want that.
-func (c *conn) complete(req *turn.Request, p *past) (f *fault.Error) {
+func (c *conn) complete(req *turn.Request, p *remembered) (f *fault.Error) {
 	body, err := p.complete(req.Body)
 	if err != nil {
 		return fault.New(fault.InternalError, "").WithCause(err)
@@ -107,7 +107,7 @@ func (c *conn) run(ctx context.Context, req *turn.Request, s *sink) {
 	if !s.keep {
 		body = nil
 	}
-	c.wire.bound(c.Config().TimersOf(req.Parsed.Model, req.Protocol.Channel()).Write)
+	c.wire.setWriteLimit(c.Config().TimersOf(req.Parsed.Model, req.Protocol.Channel()).Write)
 	result := c.Engine.Run(ctx, req, s)
 	switch result.Outcome {
 	case journal.OutcomeCompleted, journal.OutcomeIncomplete:
@@ -126,25 +126,25 @@ func (c *conn) run(ctx context.Context, req *turn.Request, s *sink) {
 func (c *conn) unstored(req *turn.Request) bool {
 	s := req.Parsed.Store
 	stored := s == protocol.StoreTrue || s == protocol.StoreAbsent && !c.Config().Replay.DefaultStoreFalse
-	return !stored && !given(req.Body, "conversation")
+	return !stored && !hasMember(req.Body, "conversation")
 }
 
 func (c *conn) remember(id, parent string, body, output []byte) {
-	c.memory.put(&past{id: id, parent: parent, items: joined(items(body), output)}, c.Config().WS.Memory)
+	c.memory.put(&remembered{id: id, parent: parent, items: joined(items(body), output)}, c.Config().WS.Memory)
 }
 
-// warm answers generate: false: what the create says is remembered under an id
+// answerWarmUp answers generate: false: what the create says is remembered under an id
 // that the next one continues. Nothing goes upstream and nothing is charged.
-func (c *conn) warm(ctx context.Context, req *turn.Request, create []byte, s *sink) {
+func (c *conn) answerWarmUp(ctx context.Context, req *turn.Request, create []byte, s *sink) {
 	id := c.IDs.ID("resp")
 	if f := c.Engine.Local(ctx, req, id, "generate is false: answered by the gateway"); f != nil {
-		_ = s.Fail(turn.Ending{Form: turn.FormStatus, Fault: f})
+		_ = s.Fail(turn.ShownFailure{Form: turn.FormStatus, Error: f})
 		return
 	}
 	c.remember(id, req.Parsed.PrevResponse, req.Body, nil)
 	answer := responses.Local{ID: id, Model: req.Parsed.Model, CreatedAt: time.Now().Unix(), Request: create}
 	if c.send(answer.Created()) == nil {
-		s.free()
+		s.releasePlace()
 		_ = c.send(answer.Completed())
 	}
 }

@@ -283,7 +283,7 @@ func TestThePlaceIsFreeBeforeTheEnding(t *testing.T) {
 func TestWarmUp(t *testing.T) {
 	w := start(t, "", hello(), hello())
 	poor := w.NewCustomer("")
-	c := dialAs(t, w.Stand, poor)
+	c := dialAs(t, w.Gateway, poor)
 	c.create(`"generate":false,"input":[{"role":"user","content":"one"}],"instructions":"be kind","tools":[]`)
 	all := c.turn()
 	if types(all) != "response.created response.completed" {

@@ -20,10 +20,10 @@ import (
 	"rubicon/internal/wire/fault"
 )
 
-// peer is what the upgrade told about the client.
-type peer struct {
+// clientInfo is what the upgrade told about the client.
+type clientInfo struct {
 	key             string // looked up again for every turn: keys are revoked, customers suspended
-	who             account.Principal
+	principal       account.Principal
 	remote          string      // its address
 	header          http.Header // allow-listed for upstream
 	clientRequestID string
@@ -31,12 +31,12 @@ type peer struct {
 	delivery        string
 }
 
-// welcome decides whether the request may be upgraded.
-func (h *Handler) welcome(r *http.Request) (peer, *fault.Error) {
-	p := peer{remote: r.RemoteAddr, header: upward(r.Header), session: httpapi.Session(r.Header),
+// checkUpgrade decides whether the request may be upgraded.
+func (h *Handler) checkUpgrade(r *http.Request) (clientInfo, *fault.Error) {
+	p := clientInfo{remote: r.RemoteAddr, header: upstreamHeaders(r.Header), session: httpapi.Session(r.Header),
 		clientRequestID: fault.Clip(r.Header.Get("X-Client-Request-Id")), delivery: r.Header.Get(httpapi.DeliveryHeader)}
 	var f *fault.Error
-	if p.key, p.who, f = httpapi.Caller(r, h.Accounts); f != nil {
+	if p.key, p.principal, f = httpapi.Caller(r, h.Accounts); f != nil {
 		return p, f
 	}
 	if !sameOrigin(r, h.Config().WS.Origins) {
@@ -89,10 +89,10 @@ func sameOrigin(r *http.Request, allowed []string) bool {
 	return err == nil && u.Host != "" && strings.EqualFold(u.Host, r.Host)
 }
 
-// upward picks the headers that may travel upstream. The beta of this transport
+// upstreamHeaders picks the headers that may travel upstream. The beta of this transport
 // is left out: upstream is spoken to over HTTP.
-func upward(h http.Header) http.Header {
-	out := httpapi.Upward(h)
+func upstreamHeaders(h http.Header) http.Header {
+	out := httpapi.UpstreamHeaders(h)
 	var betas []string
 	for _, line := range out.Values("Openai-Beta") {
 		for beta := range strings.SplitSeq(line, ",") {
@@ -110,10 +110,10 @@ func upward(h http.Header) http.Header {
 
 // accept switches protocols and starts the connection. On an error the library
 // has answered.
-func (h *Handler) accept(w http.ResponseWriter, r *http.Request, p peer) error {
+func (h *Handler) accept(w http.ResponseWriter, r *http.Request, p clientInfo) error {
 	cfg := h.Config()
-	taken := &takeover{ResponseWriter: w}
-	c := &conn{Handler: h, peer: p, most: int(cfg.WS.Message), memory: newMemory()}
+	taken := &hijacker{ResponseWriter: w}
+	c := &conn{Handler: h, peer: p, maxMessage: int(cfg.WS.Message), memory: newMemory()}
 	ws, err := websocket.Accept(taken, r, &websocket.AcceptOptions{
 		InsecureSkipVerify: true, // sameOrigin has verified
 		// permessage-deflate is declined although clients offer it: with its
@@ -121,8 +121,8 @@ func (h *Handler) accept(w http.ResponseWriter, r *http.Request, p peer) error {
 		// costs a compression, and a small frame expands to megabytes before any
 		// limit sees it.
 		CompressionMode: websocket.CompressionDisabled,
-		OnPingReceived:  func(_ context.Context, payload []byte) bool { c.pinged(payload); return false },
-		OnPongReceived:  func(context.Context, []byte) { c.pulse.heard.Store(true) },
+		OnPingReceived:  func(_ context.Context, payload []byte) bool { c.answerPing(payload); return false },
+		OnPongReceived:  func(context.Context, []byte) { c.pulse.ponged.Store(true) },
 	})
 	if err != nil {
 		return err
@@ -137,10 +137,10 @@ func (h *Handler) accept(w http.ResponseWriter, r *http.Request, p peer) error {
 	return nil
 }
 
-// takeover puts our wire under the library: between it and the socket.
-type takeover struct {
+// hijacker puts our wire under the library: between it and the socket.
+type hijacker struct {
 	http.ResponseWriter
-	wire *wire
+	wire *clientSocket
 }
 
 // Buffers of a connection. Large payloads pass the first by; frames that fit
@@ -151,13 +151,13 @@ const (
 )
 
 // Hijack implements http.Hijacker.
-func (t *takeover) Hijack() (net.Conn, *bufio.ReadWriter, error) {
+func (t *hijacker) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	socket, rw, err := http.NewResponseController(t.ResponseWriter).Hijack()
 	if err != nil {
 		return nil, nil, errors.Join(errors.New("taking the connection over"), err)
 	}
-	pressure.Strict(socket) // the wire has a say of its own
+	pressure.FixedDeadline(socket) // the wire has a say of its own
 	early, _ := rw.Reader.Peek(rw.Reader.Buffered())
-	t.wire = &wire{Conn: socket, early: slices.Clone(early)}
+	t.wire = &clientSocket{Conn: socket, early: slices.Clone(early)}
 	return t.wire, bufio.NewReadWriter(bufio.NewReaderSize(t.wire, readBuffer), bufio.NewWriterSize(t.wire, writeBuffer)), nil
 }

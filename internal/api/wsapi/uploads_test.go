@@ -10,7 +10,7 @@ import (
 // TestAMessageThatDrips: who sends less than a piece in timers.write is given
 // up, however many bytes come now and then.
 func TestAMessageThatDrips(t *testing.T) {
-	inBubble(t, "timers: {write: 30s}", hello(), hello(), func(t *testing.T, x *bubble) {
+	inBubble(t, "timers: {write: 30s}", hello(), hello(), func(t *testing.T, x *virtualInstallation) {
 		c := x.raw()
 		defer c.Close()
 		start := time.Now()
@@ -47,7 +47,7 @@ func TestAMessageThatDrips(t *testing.T) {
 // TestMessagesHaveAShare: messages that are not whole count against their
 // customer, whose further ones are refused by name while the connections stay.
 func TestMessagesHaveAShare(t *testing.T) {
-	inBubble(t, "limits: {memory: 256MiB}", hello(), hello(), func(t *testing.T, x *bubble) {
+	inBubble(t, "limits: {memory: 256MiB}", hello(), hello(), func(t *testing.T, x *virtualInstallation) {
 		var stalled []net.Conn
 		for range 4 { // a quarter of the memory, because buffers double
 			c := x.raw()

@@ -56,7 +56,7 @@ func TestAClientThatVanishes(t *testing.T) {
 				if tt.b.Calls == nil {
 					tt.b = hello()
 				}
-				inBubble(t, "", tt.a, tt.b, func(t *testing.T, x *bubble) {
+				inBubble(t, "", tt.a, tt.b, func(t *testing.T, x *virtualInstallation) {
 					c := x.raw()
 					_, _ = c.Write(textFrame(`{"type":"response.create","model":"m","input":"one"}`))
 					_, _ = c.Write(textFrame(`{"type":"response.create","model":"m","input":"waits"}`))

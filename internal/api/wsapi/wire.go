@@ -9,10 +9,10 @@ import (
 	"rubicon/internal/api/pressure"
 )
 
-// wire is the socket under the library. It bounds how long a client may take
+// clientSocket is the socket under the library. It bounds how long a client may take
 // nothing: the library's own way costs allocations for every frame, and cuts a
 // slow client in the middle of a large one.
-type wire struct {
+type clientSocket struct {
 	net.Conn
 	early    []byte // came with the upgrade
 	limit    time.Duration
@@ -23,7 +23,7 @@ type wire struct {
 	closing bool      // it is not moved any more
 }
 
-func (w *wire) Read(p []byte) (int, error) {
+func (w *clientSocket) Read(p []byte) (int, error) {
 	if len(w.early) > 0 {
 		n := copy(p, w.early)
 		w.early = w.early[n:]
@@ -34,11 +34,11 @@ func (w *wire) Read(p []byte) (int, error) {
 	return n, err
 }
 
-func (w *wire) Write(p []byte) (written int, err error) {
+func (w *clientSocket) Write(p []byte) (written int, err error) {
 	for len(p) > 0 && err == nil {
 		w.arm()
 		var n int
-		n, err = w.Conn.Write(p[:min(len(p), pressure.Piece)])
+		n, err = w.Conn.Write(p[:min(len(p), pressure.WriteStep)])
 		written += n
 		p = p[n:]
 	}
@@ -47,7 +47,7 @@ func (w *wire) Write(p []byte) (written int, err error) {
 
 // arm moves the write deadline on, every now and then: to set it costs more
 // than the write.
-func (w *wire) arm() {
+func (w *clientSocket) arm() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.closing || w.limit <= 0 {
@@ -59,8 +59,8 @@ func (w *wire) arm() {
 	}
 }
 
-// bound sets how long the client may take nothing from now on; models differ.
-func (w *wire) bound(limit time.Duration) {
+// setWriteLimit sets how long the client may take nothing from now on; models differ.
+func (w *clientSocket) setWriteLimit(limit time.Duration) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if limit != w.limit {
@@ -70,7 +70,7 @@ func (w *wire) bound(limit time.Duration) {
 
 // SetReadDeadline bounds what comes in, as long as nobody closes: then the last
 // word is closeReads'.
-func (w *wire) SetReadDeadline(at time.Time) error {
+func (w *clientSocket) SetReadDeadline(at time.Time) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.closing {
@@ -80,10 +80,10 @@ func (w *wire) SetReadDeadline(at time.Time) error {
 }
 
 // closeReads gives what still comes in a last deadline.
-func (w *wire) closeReads(at time.Time) { _ = w.Conn.SetReadDeadline(at) }
+func (w *clientSocket) closeReads(at time.Time) { _ = w.Conn.SetReadDeadline(at) }
 
 // closeWrites gives what is still to be written a last deadline.
-func (w *wire) closeWrites(at time.Time) {
+func (w *clientSocket) closeWrites(at time.Time) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.closing = true

@@ -52,11 +52,11 @@ type Handler struct {
 	Deps
 	protocol protocol.Protocol
 
-	mu       sync.Mutex
-	draining bool
-	reserved int // connections open or being opened
-	conns    map[*conn]struct{}
-	open     sync.WaitGroup
+	mu           sync.Mutex
+	shuttingDown bool
+	reserved     int // connections open or being opened
+	conns        map[*conn]struct{}
+	open         sync.WaitGroup
 }
 
 // New makes a Handler without connections.
@@ -67,7 +67,7 @@ func New(d Deps) *Handler {
 // ServeHTTP upgrades the request. It returns at once; the connection goes on,
 // which frees what net/http keeps for a request.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	p, f := h.welcome(r)
+	p, f := h.checkUpgrade(r)
 	if f == nil {
 		f = h.reserve()
 	}
@@ -86,7 +86,7 @@ func (h *Handler) reserve() *fault.Error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	switch {
-	case h.draining:
+	case h.shuttingDown:
 		return fault.New(fault.ShuttingDown, "")
 	case h.reserved >= h.Config().Limits.Connections:
 		return fault.New(fault.Overloaded, "The gateway has as many connections as it takes.")
@@ -108,7 +108,7 @@ func (h *Handler) release() {
 func (h *Handler) run(ctx context.Context, c *conn) {
 	h.mu.Lock()
 	h.conns[c] = struct{}{}
-	draining := h.draining
+	draining := h.shuttingDown
 	h.mu.Unlock()
 	go func() { // waited for by Shutdown, through open
 		defer h.release()
@@ -118,7 +118,7 @@ func (h *Handler) run(ctx context.Context, c *conn) {
 		h.mu.Unlock()
 	}()
 	if draining {
-		c.drain()
+		c.finishTurn()
 	}
 }
 
@@ -132,8 +132,8 @@ func (h *Handler) Open() int {
 // Shutdown closes idle connections and lets running turns end until ctx is
 // over; then it ends them. All connections are closed when it returns.
 func (h *Handler) Shutdown(ctx context.Context) {
-	for _, c := range h.drain() {
-		c.drain()
+	for _, c := range h.finishAll() {
+		c.finishTurn()
 	}
 	closed := make(chan struct{})
 	go func() { // waited for below
@@ -145,17 +145,17 @@ func (h *Handler) Shutdown(ctx context.Context) {
 		return
 	case <-ctx.Done():
 	}
-	for _, c := range h.drain() {
+	for _, c := range h.finishAll() {
 		c.stop(turn.ErrShutdown)
 	}
 	<-closed
 }
 
-// drain takes no connection any more and gives those that are there.
-func (h *Handler) drain() []*conn {
+// finishAll takes no connection any more and gives those that are there.
+func (h *Handler) finishAll() []*conn {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.draining = true
+	h.shuttingDown = true
 	out := make([]*conn, 0, len(h.conns))
 	for c := range h.conns {
 		out = append(out, c)

@@ -28,15 +28,15 @@ type stamp struct {
 	size     int64
 }
 
-// look is what was seen at one moment.
-type look map[string]stamp
+// snapshot is what was seen at one moment.
+type snapshot map[string]stamp
 
 // Run calls changed whenever a file changed, until ctx ends. What they hold
 // when it starts is no change.
 func Run(ctx context.Context, files Files, changed func()) {
 	t := time.NewTicker(Every)
 	defer t.Stop()
-	last := see(files())
+	last := takeSnapshot(files())
 	known := last
 	for {
 		select {
@@ -44,7 +44,7 @@ func Run(ctx context.Context, files Files, changed func()) {
 			return
 		case <-t.C:
 		}
-		now := see(files())
+		now := takeSnapshot(files())
 		settled := now.equal(last)
 		last = now
 		if settled && !now.equal(known) {
@@ -54,8 +54,8 @@ func Run(ctx context.Context, files Files, changed func()) {
 	}
 }
 
-func see(files []string) look {
-	out := look{}
+func takeSnapshot(files []string) snapshot {
+	out := snapshot{}
 	for _, f := range files {
 		if info, err := os.Stat(f); err == nil {
 			out[f] = stamp{true, info.ModTime(), info.Size()}
@@ -66,7 +66,7 @@ func see(files []string) look {
 	return out
 }
 
-func (l look) equal(m look) bool {
+func (l snapshot) equal(m snapshot) bool {
 	if len(l) != len(m) {
 		return false
 	}

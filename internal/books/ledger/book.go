@@ -10,12 +10,12 @@ import (
 	"rubicon/internal/store"
 )
 
-// book is what the ledger gathers over one database transaction: the balances
+// pending is what the ledger gathers over one database transaction: the balances
 // that its requests move and the holds they open and close. Balances are read
 // once and written once, however many requests of a customer share the
 // transaction.
-type book struct {
-	balances map[string]*running
+type pending struct {
+	balances map[string]*pendingBalance
 	order    []string // customers in the order they came: the same run writes the same
 	holds    map[string]hold
 
@@ -23,8 +23,8 @@ type book struct {
 	customers, requests map[string]bool
 }
 
-// running is a customer's balance inside the transaction.
-type running struct {
+// pendingBalance is a customer's balance inside the transaction.
+type pendingBalance struct {
 	Balance
 	change Balance // not yet written
 	exists bool    // has a row
@@ -39,12 +39,12 @@ type hold struct {
 	unknown         bool // not open, and not known whether it ever was
 }
 
-type bookKey struct{}
+type pendingKey struct{}
 
-func bookOf(tx *store.Tx) *book {
-	return tx.Pending(bookKey{}, func() store.Pending {
-		return &book{balances: map[string]*running{}, holds: map[string]hold{}, customers: map[string]bool{}, requests: map[string]bool{}}
-	}).(*book)
+func pendingOf(tx *store.Tx) *pending {
+	return tx.Pending(pendingKey{}, func() store.Pending {
+		return &pending{balances: map[string]*pendingBalance{}, holds: map[string]hold{}, customers: map[string]bool{}, requests: map[string]bool{}}
+	}).(*pending)
 }
 
 // Expect announces to store.Write that the operation moves a customer's balance
@@ -53,7 +53,7 @@ func bookOf(tx *store.Tx) *book {
 // What is not announced works too, one by one.
 func Expect(customer, request string) func(tx *store.Tx) {
 	return func(tx *store.Tx) {
-		b := bookOf(tx)
+		b := pendingOf(tx)
 		b.customers[customer] = true
 		if request != "" {
 			b.requests[request] = true
@@ -62,16 +62,16 @@ func Expect(customer, request string) func(tx *store.Tx) {
 }
 
 // Load reads what was announced.
-func (b *book) Load(tx *store.Tx) {
+func (b *pending) Load(tx *store.Tx) {
 	customers := slices.Sorted(maps.Keys(b.customers))
 	for _, customer := range customers {
-		b.balances[customer] = &running{}
+		b.balances[customer] = &pendingBalance{}
 	}
 	b.order = append(b.order, customers...)
-	tx.Ask(selectBalances, customers, func(row store.Rows) error {
+	tx.Preload(selectBalances, customers, func(row store.Rows) error {
 		var (
 			customer string
-			r        = running{exists: true}
+			r        = pendingBalance{exists: true}
 		)
 		err := row.Scan(&customer, &r.Available, &r.Held)
 		b.balances[customer] = &r
@@ -81,7 +81,7 @@ func (b *book) Load(tx *store.Tx) {
 	for _, request := range requests {
 		b.holds[request] = hold{unknown: true}
 	}
-	tx.Ask(selectOpenHolds, requests, func(row store.Rows) error {
+	tx.Preload(selectOpenHolds, requests, func(row store.Rows) error {
 		var (
 			request string
 			h       hold
@@ -92,11 +92,11 @@ func (b *book) Load(tx *store.Tx) {
 	})
 }
 
-func (b *book) balance(tx *store.Tx, customer string) (*running, error) {
+func (b *pending) balance(tx *store.Tx, customer string) (*pendingBalance, error) {
 	if r := b.balances[customer]; r != nil {
 		return r, nil
 	}
-	r := &running{exists: true}
+	r := &pendingBalance{exists: true}
 	err := tx.QueryRow(selectBalance+tx.ForUpdate(), []any{customer}, &r.Available, &r.Held)
 	if errors.Is(err, sql.ErrNoRows) {
 		r.exists, err = false, nil
@@ -110,7 +110,7 @@ func (b *book) balance(tx *store.Tx, customer string) (*running, error) {
 }
 
 // move adds to a balance, or changes nothing and returns an error.
-func (r *running) move(change Balance) error {
+func (r *pendingBalance) move(change Balance) error {
 	available, err := r.Available.Add(change.Available)
 	if err != nil {
 		return err
@@ -126,7 +126,7 @@ func (r *running) move(change Balance) error {
 }
 
 // hold finds a request's open hold; ErrNoHold, ErrResolved.
-func (b *book) hold(tx *store.Tx, request string) (hold, error) {
+func (b *pending) hold(tx *store.Tx, request string) (hold, error) {
 	h, ok := b.holds[request]
 	var err error
 	switch {
@@ -165,7 +165,7 @@ func readResolved(tx *store.Tx, request string) (hold, error) {
 
 // Flush sends the changed balances. They travel as differences, so that a row
 // that appeared meanwhile still comes out right.
-func (b *book) Flush(tx *store.Tx) error {
+func (b *pending) Flush(tx *store.Tx) error {
 	for _, customer := range b.order {
 		r := b.balances[customer]
 		if r.change == (Balance{}) {

@@ -23,7 +23,7 @@ func (l *Ledger) TopUp(ctx context.Context, a TopUpArgs) (Transaction, error) {
 	}
 	e := entry{
 		kind: KindTopUp, customer: a.Customer, amount: a.Amount, postings: topUpPostings(a.Customer, a.Amount),
-		special: special{reason: a.Reason, actor: a.Actor, idempotencyKey: a.IdempotencyKey},
+		entryExtras: entryExtras{reason: a.Reason, actor: a.Actor, idempotencyKey: a.IdempotencyKey},
 	}
 	if a.IdempotencyKey != "" {
 		e.idempotencyBody = bodyOf(a.Amount, a.Reason)
@@ -63,8 +63,8 @@ func (l *Ledger) Adjust(ctx context.Context, a AdjustArgs) (Transaction, error) 
 	}
 	e := entry{
 		kind: KindAdjust, request: a.Request, customer: a.Customer, amount: a.Amount, model: a.Model,
-		postings: adjustPostings(a.Customer, a.Model, a.Amount),
-		special:  special{reason: a.Reason, actor: a.Actor, idempotencyKey: a.IdempotencyKey},
+		postings:    adjustPostings(a.Customer, a.Model, a.Amount),
+		entryExtras: entryExtras{reason: a.Reason, actor: a.Actor, idempotencyKey: a.IdempotencyKey},
 	}
 	if a.IdempotencyKey != "" {
 		e.idempotencyBody = bodyOf(a.Amount, a.Reason)
@@ -136,9 +136,9 @@ func (l *Ledger) Reverse(ctx context.Context, txid, reason, actor string) (Trans
 			}
 			done, err = l.post(tx, entry{
 				kind: KindReverse, request: original.RequestID, customer: original.Customer, amount: original.amount,
-				model:    original.model,
-				postings: reversePostings(original.Kind, original.Customer, original.model, original.amount),
-				special:  special{reason: reason, actor: actor, reverses: txid},
+				model:       original.model,
+				postings:    reversePostings(original.Kind, original.Customer, original.model, original.amount),
+				entryExtras: entryExtras{reason: reason, actor: actor, reverses: txid},
 			})
 			return err
 		}, Expect(original.Customer, ""))

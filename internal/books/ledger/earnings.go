@@ -45,7 +45,7 @@ func (l *Ledger) Earnings(ctx context.Context, from, to time.Time, fn func(Earni
 	args := []any{ident.First("tx", from.Add(-idSlack)), ident.First("tx", to.Add(idSlack)), from.UnixMilli(), to.UnixMilli()}
 	err := l.db.Read(ctx, func(q *store.Query) error {
 		return q.Each(selectEarnings, args, func(row store.Rows) error {
-			var r earned
+			var r earningRow
 			err := row.Scan(&r.kind, &r.customer, &r.amount, &r.model, &r.reason, &r.meta, &r.heldModel, &r.account,
 				&r.original, &r.originalModel, &r.originalMeta)
 			if err != nil {
@@ -64,8 +64,8 @@ func (l *Ledger) Earnings(ctx context.Context, from, to time.Time, fn func(Earni
 	return nil
 }
 
-// earned is a row of selectEarnings.
-type earned struct {
+// earningRow is a row of selectEarnings.
+type earningRow struct {
 	kind, original                Kind
 	customer, model, reason, meta string
 	amount                        money.Nano
@@ -73,7 +73,7 @@ type earned struct {
 	originalModel, originalMeta   string
 }
 
-func (r earned) earning() (e Earning, some bool) {
+func (r earningRow) earning() (e Earning, some bool) {
 	e = Earning{Customer: r.customer, Model: r.model, Meta: json.RawMessage(r.meta)}
 	switch {
 	case r.kind == KindSettle:

@@ -17,11 +17,11 @@ type entry struct {
 	attempt           int
 	rawMeta           json.RawMessage
 	postings          []Posting
-	special
+	entryExtras
 }
 
-// special is what most entries do not have.
-type special struct {
+// entryExtras is what most entries do not have.
+type entryExtras struct {
 	reason, actor   string
 	reverses        string
 	idempotencyKey  string
@@ -40,7 +40,7 @@ func (l *Ledger) post(tx *store.Tx, e entry) (Transaction, error) {
 	}
 	// A cost names a customer only to be found again.
 	if change := changeOf(e.customer, e.postings); e.kind != KindCost {
-		balance, err := bookOf(tx).balance(tx, e.customer)
+		balance, err := pendingOf(tx).balance(tx, e.customer)
 		if err != nil {
 			return Transaction{}, err
 		}
@@ -50,7 +50,7 @@ func (l *Ledger) post(tx *store.Tx, e entry) (Transaction, error) {
 	}
 	id, at := l.ids.ID("tx"), l.now().UTC().Truncate(time.Millisecond)
 	row := []any{id, string(e.kind), e.request, e.customer, at.UnixMilli(), int64(e.amount), e.model, e.attempt, meta}
-	if s := e.special; s == (special{}) {
+	if s := e.entryExtras; s == (entryExtras{}) {
 		tx.Insert(insertForRequest, row...)
 	} else {
 		tx.Insert(insertTransaction, append(row, s.reason, s.actor, s.reverses, s.idempotencyKey, s.idempotencyBody)...)

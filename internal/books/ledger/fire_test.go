@@ -13,8 +13,8 @@ import (
 	"rubicon/internal/store/storetest"
 )
 
-// fire is what many workers did at the same time, as they were told.
-type fire struct {
+// concurrentOps is what many workers did at the same time, as they were told.
+type concurrentOps struct {
 	mu        sync.Mutex
 	available map[string]money.Nano // what the acknowledged operations sum up to
 	open      map[string]reservation
@@ -22,11 +22,11 @@ type fire struct {
 	reversed  map[string]int
 	written   int
 	requests  []string
-	undo      []undone
+	undo      []reversal
 }
 
-// undone is a transaction that may be reversed, and what that gives back.
-type undone struct {
+// reversal is a transaction that may be reversed, and what that gives back.
+type reversal struct {
 	id string
 	change
 }
@@ -37,19 +37,19 @@ type undone struct {
 // however many try, holds match, and nobody falls below zero who was not
 // overrun.
 func TestUnderFire(t *testing.T) {
-	t.Run("one node", func(t *testing.T) { underFire(t, 1) })
+	t.Run("one node", func(t *testing.T) { underConcurrentOps(t, 1) })
 	if storetest.Kind() == storetest.PostgreSQL {
-		t.Run("two nodes", func(t *testing.T) { underFire(t, 2) })
+		t.Run("two nodes", func(t *testing.T) { underConcurrentOps(t, 2) })
 	}
 }
 
 // The careful are never overrun, adjusted or reversed; the others are.
 const (
-	careful  = "cus_careful"
-	careless = "cus_careless"
+	withinBalance = "cus_careful"
+	beyondBalance = "cus_careless"
 )
 
-func underFire(t *testing.T, nodes int) {
+func underConcurrentOps(t *testing.T, nodes int) {
 	url := storetest.URL(t)
 	list := make([]*fixture, nodes)
 	for i := range list {
@@ -58,7 +58,7 @@ func underFire(t *testing.T, nodes int) {
 		defer closeIt()
 		list[i] = f
 	}
-	r := &fire{available: map[string]money.Nano{}, open: map[string]reservation{}, done: map[string]int{}, reversed: map[string]int{}}
+	r := &concurrentOps{available: map[string]money.Nano{}, open: map[string]reservation{}, done: map[string]int{}, reversed: map[string]int{}}
 	var workers, watcher sync.WaitGroup
 	watching, stop := context.WithCancel(t.Context())
 	watcher.Go(func() { neverBelowZero(watching, t, list[0]) })
@@ -79,22 +79,22 @@ func underFire(t *testing.T, nodes int) {
 // neverBelowZero looks at the careful all the time.
 func neverBelowZero(ctx context.Context, t *testing.T, f *fixture) {
 	for ctx.Err() == nil {
-		b, err := f.Balance(ctx, careful)
+		b, err := f.Balance(ctx, withinBalance)
 		if err == nil && (b.Available < 0 || b.Held < 0) {
-			t.Errorf("%s has %+v", careful, b)
+			t.Errorf("%s has %+v", withinBalance, b)
 		}
 	}
 }
 
-func (r *fire) act(t *testing.T, f *fixture, random *rand.Rand) {
-	customer := []string{careful, careless}[random.IntN(2)]
+func (r *concurrentOps) act(t *testing.T, f *fixture, random *rand.Rand) {
+	customer := []string{withinBalance, beyondBalance}[random.IntN(2)]
 	amount := money.Nano(random.IntN(1000) + 1)
 	switch ctx := t.Context(); random.IntN(8) {
 	case 0:
 		tx, err := f.TopUp(ctx, ledger.TopUpArgs{Customer: customer, Amount: 3 * amount, Reason: "r", Actor: "a"})
 		r.note(t, err, tx.ID, customer, 3*amount)
 	case 1:
-		if customer == careless {
+		if customer == beyondBalance {
 			tx, err := f.Adjust(ctx, ledger.AdjustArgs{Customer: customer, Amount: amount - 500, Reason: "r", Actor: "a"})
 			if amount != 500 {
 				r.note(t, err, tx.ID, customer, amount-500)
@@ -110,18 +110,18 @@ func (r *fire) act(t *testing.T, f *fixture, random *rand.Rand) {
 }
 
 // note takes in a correction.
-func (r *fire) note(t *testing.T, err error, id, customer string, amount money.Nano) {
+func (r *concurrentOps) note(t *testing.T, err error, id, customer string, amount money.Nano) {
 	must(t, err)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.available[customer] += amount
 	r.written++
-	if customer == careless {
-		r.undo = append(r.undo, undone{id, change{customer, amount}})
+	if customer == beyondBalance {
+		r.undo = append(r.undo, reversal{id, change{customer, amount}})
 	}
 }
 
-func (r *fire) hold(t *testing.T, f *fixture, customer string, amount money.Nano) {
+func (r *concurrentOps) hold(t *testing.T, f *fixture, customer string, amount money.Nano) {
 	r.mu.Lock()
 	request := fmt.Sprintf("req_%d", len(r.requests))
 	r.requests = append(r.requests, request)
@@ -143,7 +143,7 @@ func (r *fire) hold(t *testing.T, f *fixture, customer string, amount money.Nano
 }
 
 // resolve lets three try to end one request at the same time.
-func (r *fire) resolve(t *testing.T, f *fixture, random *rand.Rand) {
+func (r *concurrentOps) resolve(t *testing.T, f *fixture, random *rand.Rand) {
 	r.mu.Lock()
 	var request string
 	var held reservation
@@ -155,7 +155,7 @@ func (r *fire) resolve(t *testing.T, f *fixture, random *rand.Rand) {
 		return
 	}
 	charge := money.Nano(random.IntN(int(held.amount) + 1))
-	if held.customer == careless {
+	if held.customer == beyondBalance {
 		charge *= 2 // an overrun, sometimes
 	}
 	var all sync.WaitGroup
@@ -168,7 +168,7 @@ func (r *fire) resolve(t *testing.T, f *fixture, random *rand.Rand) {
 	all.Wait()
 }
 
-func (r *fire) end(t *testing.T, err error, request string, held reservation, back money.Nano) {
+func (r *concurrentOps) end(t *testing.T, err error, request string, held reservation, back money.Nano) {
 	if errors.Is(err, ledger.ErrResolved) {
 		return
 	}
@@ -182,7 +182,7 @@ func (r *fire) end(t *testing.T, err error, request string, held reservation, ba
 }
 
 // reverse lets two try to reverse the same.
-func (r *fire) reverse(t *testing.T, f *fixture, random *rand.Rand) {
+func (r *concurrentOps) reverse(t *testing.T, f *fixture, random *rand.Rand) {
 	r.mu.Lock()
 	if len(r.undo) == 0 {
 		r.mu.Unlock()
@@ -208,12 +208,12 @@ func (r *fire) reverse(t *testing.T, f *fixture, random *rand.Rand) {
 	all.Wait()
 }
 
-func (r *fire) compare(t *testing.T, f *fixture) {
+func (r *concurrentOps) compare(t *testing.T, f *fixture) {
 	held := map[string]money.Nano{}
 	for _, h := range r.open {
 		held[h.customer] += h.amount
 	}
-	for _, customer := range []string{careful, careless} {
+	for _, customer := range []string{withinBalance, beyondBalance} {
 		f.wantBalance(t, customer, r.available[customer], held[customer])
 	}
 	for request, n := range r.done {

@@ -35,8 +35,8 @@ func channelOf(account string) (channel string, ok bool) {
 	return channel, ok && channel != ""
 }
 
-// known tells whether an account may exist.
-func known(account string) bool {
+// isAccount tells whether an account may exist.
+func isAccount(account string) bool {
 	if _, _, ok := customerOf(account); ok || account == world {
 		return true
 	}

@@ -165,9 +165,9 @@ func (l *Ledger) OpenHoldsIn(q *store.Query) (list []OpenHold, err error) {
 	return list, nil
 }
 
-// StrayHolds lists the requests whose hold is open and that nobody runs.
-func (l *Ledger) StrayHolds(q *store.Query) (requests []string, err error) {
-	err = q.Each(listStrayHolds, nil, func(row store.Rows) error {
+// HoldsWithoutRecord lists the requests whose hold is open and that nobody runs.
+func (l *Ledger) HoldsWithoutRecord(q *store.Query) (requests []string, err error) {
+	err = q.Each(listHoldsWithoutRecord, nil, func(row store.Rows) error {
 		var request string
 		err := row.Scan(&request)
 		requests = append(requests, request)

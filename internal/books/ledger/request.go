@@ -17,7 +17,7 @@ func (l *Ledger) Hold(tx *store.Tx, a HoldArgs) error {
 	if err := checkAmount("hold", min(a.Amount, maxAmount)); err != nil {
 		return err
 	}
-	book := bookOf(tx)
+	book := pendingOf(tx)
 	balance, err := book.balance(tx, a.Customer)
 	if err != nil {
 		return fmt.Errorf("holding for %s: %w", a.Request, err)
@@ -56,7 +56,7 @@ func (l *Ledger) Settle(tx *store.Tx, a SettleArgs) error {
 	if err := checkAmount("charge", a.Charge); err != nil {
 		return err
 	}
-	h, err := bookOf(tx).hold(tx, a.Request)
+	h, err := pendingOf(tx).hold(tx, a.Request)
 	if err != nil {
 		return fmt.Errorf("settling %s: %w", a.Request, err)
 	}
@@ -75,14 +75,14 @@ func (l *Ledger) Settle(tx *store.Tx, a SettleArgs) error {
 
 // Release gives a hold back whole. It refuses with ErrNoHold or ErrResolved.
 func (l *Ledger) Release(tx *store.Tx, request, reason string) error {
-	h, err := bookOf(tx).hold(tx, request)
+	h, err := pendingOf(tx).hold(tx, request)
 	if err != nil {
 		return fmt.Errorf("releasing %s: %w", request, err)
 	}
 	return l.resolve(tx, h, entry{
 		kind: KindRelease, request: request, customer: h.customer, model: h.model, amount: h.amount,
-		special:  special{reason: reason},
-		postings: releasePostings(h.customer, h.amount),
+		entryExtras: entryExtras{reason: reason},
+		postings:    releasePostings(h.customer, h.amount),
 	})
 }
 
@@ -94,7 +94,7 @@ func (l *Ledger) resolve(tx *store.Tx, h hold, e entry) error {
 		spendingOf(tx).hold(h.key, -h.amount)
 	}
 	h.resolved = true
-	bookOf(tx).holds[e.request] = h
+	pendingOf(tx).holds[e.request] = h
 	tx.Delete(deleteOpenHold, e.request)
 	return nil
 }
@@ -114,8 +114,8 @@ func (l *Ledger) Cost(tx *store.Tx, a CostArgs) error {
 	}
 	_, err := l.post(tx, entry{
 		kind: KindCost, request: a.Request, customer: a.Customer, amount: a.Amount, attempt: a.Attempt,
-		special:  special{reason: a.Reason},
-		postings: costPostings(a.Channel, a.Amount, a.Absorbed),
+		entryExtras: entryExtras{reason: a.Reason},
+		postings:    costPostings(a.Channel, a.Amount, a.Absorbed),
 	})
 	if err != nil {
 		return fmt.Errorf("cost of %s: %w", a.Request, err)

@@ -11,8 +11,8 @@ import (
 	"rubicon/internal/store"
 )
 
-// ever is the day under which all that a key ever spent is summed.
-const ever int64 = 0
+// allDays is the day under which all that a key ever spent is summed.
+const allDays int64 = 0
 
 // dayOf counts days of UTC from 1970.
 func dayOf(t time.Time) int64 { return t.Unix() / (24 * 60 * 60) }
@@ -57,7 +57,7 @@ func (s *spending) allow(tx *store.Tx, a HoldArgs) error {
 	if err := checkNames("key", a.Key); err != nil {
 		return err
 	}
-	k, since := s.key(a.Key), ever
+	k, since := s.key(a.Key), allDays
 	if !a.Budget.Since.IsZero() {
 		since = dayOf(a.Budget.Since)
 	}
@@ -77,7 +77,7 @@ func (k *spent) load(tx *store.Tx, id string, since int64) error {
 	if _, ok := k.read[since]; !ok {
 		var sum money.Nano
 		text, args := selectSpentEver, []any{id}
-		if since != ever {
+		if since != allDays {
 			text, args = selectSpentSince, []any{id, since}
 		}
 		if err := tx.QueryRow(text, args, &sum); err != nil {
@@ -129,8 +129,8 @@ func (s *spending) Flush(tx *store.Tx) error {
 				tx.Insert(addSpending, id, day, int64(amount))
 			}
 		}
-		if sum := s.keys[id].since(ever) - s.keys[id].read[ever]; sum != 0 {
-			tx.Insert(addSpending, id, ever, int64(sum))
+		if sum := s.keys[id].since(allDays) - s.keys[id].read[allDays]; sum != 0 {
+			tx.Insert(addSpending, id, allDays, int64(sum))
 		}
 	}
 	clear(s.keys)

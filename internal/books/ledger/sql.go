@@ -40,7 +40,7 @@ const (
 
 	// Nobody runs what they are for: hold and running request are written
 	// together and end together.
-	listStrayHolds = `SELECT request_id FROM open_holds x WHERE NOT EXISTS (
+	listHoldsWithoutRecord = `SELECT request_id FROM open_holds x WHERE NOT EXISTS (
 		SELECT 1 FROM running_requests r WHERE r.request_id = x.request_id) ORDER BY request_id`
 )
 

@@ -41,7 +41,7 @@ type audit struct {
 	sums   map[string]money.Nano // of the postings, by account
 }
 
-func (a *audit) differ(format string, args ...any) {
+func (a *audit) addDifference(format string, args ...any) {
 	if n := len(a.report.Differences); n < maxDifferences {
 		a.report.Differences = append(a.report.Differences, fmt.Sprintf(format, args...))
 	} else if n == maxDifferences {
@@ -98,20 +98,20 @@ func (a *audit) transaction(t audited) {
 	}
 	a.report.Transactions++
 	if err := balanced(t.postings); err != nil {
-		a.differ("transaction %s: %v", t.id, err)
+		a.addDifference("transaction %s: %v", t.id, err)
 	}
 	for _, p := range t.postings {
-		if !known(p.Account) {
-			a.differ("transaction %s: posting to unknown account %q", t.id, p.Account)
+		if !isAccount(p.Account) {
+			a.addDifference("transaction %s: posting to unknown account %q", t.id, p.Account)
 		}
 		sum, err := a.sums[p.Account].Add(p.Amount)
 		if err != nil {
-			a.differ("account %s: the sum of its postings overflows", p.Account)
+			a.addDifference("account %s: the sum of its postings overflows", p.Account)
 		}
 		a.sums[p.Account] = sum
 	}
 	if want, free := t.want(); !free && !slices.Equal(t.postings, want) {
-		a.differ("transaction %s: %s of %s posts %v, should post %v", t.id, t.kind, t.amount, t.postings, want)
+		a.addDifference("transaction %s: %s of %s posts %v, should post %v", t.id, t.kind, t.amount, t.postings, want)
 	}
 }
 
@@ -132,14 +132,14 @@ func (t audited) want() (postings []Posting, free bool) {
 	case KindReverse:
 		return reversePostings(t.original.kind, t.original.customer, t.original.model, t.original.amount), false
 	case KindCost:
-		return nil, t.costShaped()
+		return nil, t.isCost()
 	}
 	return nil, false
 }
 
-// costShaped tells whether a cost leaves the upstream of a channel for the
+// isCost tells whether a cost leaves the upstream of a channel for the
 // cost or the absorbed account of the same one.
-func (t audited) costShaped() bool {
+func (t audited) isCost() bool {
 	if len(t.postings) != 2 {
 		return false
 	}
@@ -204,7 +204,7 @@ func (a *audit) compare(what string, figures, sums map[string]money.Nano) {
 	}
 	for _, account := range slices.Sorted(maps.Keys(accounts)) {
 		if figures[account] != sums[account] {
-			a.differ("account %s: %s is %s, its postings sum to %s", account, what, figures[account], sums[account])
+			a.addDifference("account %s: %s is %s, its postings sum to %s", account, what, figures[account], sums[account])
 		}
 	}
 }
@@ -220,7 +220,7 @@ func (a *audit) rules(q *store.Query) error {
 			if detail != "" {
 				detail = " (" + detail + ")"
 			}
-			a.differ("%s: %s%s", subject, rule.broken, detail)
+			a.addDifference("%s: %s%s", subject, rule.broken, detail)
 			return nil
 		})
 		if err != nil {

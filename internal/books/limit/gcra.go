@@ -20,34 +20,34 @@ type bucket struct {
 // debt is what has been used and is not earned back yet, as time.
 func (b bucket) debt(now time.Time) time.Duration { return max(b.until.Sub(now), 0) }
 
-// under is the bucket under another limit: what was used stays used, in units
+// withLimit is the bucket under another limit: what was used stays used, in units
 // and not as a part, so that a raised limit is felt at once. A lowered one is
 // never felt for longer than a minute.
-func (b bucket) under(limit int64, now time.Time) bucket {
+func (b bucket) withLimit(limit int64, now time.Time) bucket {
 	if b.limit == limit || b.limit == 0 {
 		return bucket{limit, b.until}
 	}
-	one := max(worth(1, b.limit), 1)
+	one := max(timeFor(1, b.limit), 1)
 	spent := int64((b.debt(now) + one - 1) / one)
-	return bucket{limit, now.Add(min(worth(spent, limit), minute))}
+	return bucket{limit, now.Add(min(timeFor(spent, limit), minute))}
 }
 
 // decision is what spend says.
 type decision struct {
-	ok    bool
-	never bool          // cost is above the limit itself
-	after time.Duration // not ok: when the same cost would be
-	next  bucket        // ok: the bucket afterwards
+	ok         bool
+	impossible bool          // cost is above the limit itself
+	after      time.Duration // not ok: when the same cost would be
+	next       bucket        // ok: the bucket afterwards
 }
 
 // spend asks for cost units. whole is the limit of all nodes together: what is
 // above this node's part but not above that is let through by a rested bucket.
 func (b bucket) spend(now time.Time, cost, whole int64) decision {
 	if cost > whole {
-		return decision{never: true}
+		return decision{impossible: true}
 	}
 	debt := b.debt(now)
-	after := debt + worth(cost, b.limit)
+	after := debt + timeFor(cost, b.limit)
 	if wait := min(after-minute, debt); wait > 0 {
 		return decision{after: wait}
 	}
@@ -62,9 +62,9 @@ func (b bucket) correct(now time.Time, more int64, taken bucket) bucket {
 	case b.limit == 0 || more == 0:
 		return b
 	case more > 0:
-		return bucket{b.limit, now.Add(b.debt(now) + worth(more, b.limit))}
+		return bucket{b.limit, now.Add(b.debt(now) + timeFor(more, b.limit))}
 	}
-	return bucket{b.limit, b.until.Add(-min(worth(-more, b.limit), taken.debt(now)))}
+	return bucket{b.limit, b.until.Add(-min(timeFor(-more, b.limit), taken.debt(now)))}
 }
 
 // window shows the bucket.
@@ -73,19 +73,19 @@ func (b bucket) window(now time.Time) Window {
 	return Window{Limit: b.limit, Remaining: units(max(minute-debt, 0), b.limit), Reset: debt}
 }
 
-// longest bounds a debt: far more than any request can leave behind, far less
+// maxTime bounds a debt: far more than any request can leave behind, far less
 // than what times can add up.
-const longest = 30 * 24 * time.Hour
+const maxTime = 30 * 24 * time.Hour
 
-// worth is how long cost units take to be earned, rounded down so that the
+// timeFor is how long cost units take to be earned, rounded down so that the
 // limit fits into a minute unit by unit too.
-func worth(cost, limit int64) time.Duration {
+func timeFor(cost, limit int64) time.Duration {
 	hi, lo := bits.Mul64(uint64(cost), uint64(minute))
 	if hi >= uint64(limit) {
-		return longest
+		return maxTime
 	}
 	quotient, _ := bits.Div64(hi, lo, uint64(limit))
-	return time.Duration(min(quotient, uint64(longest)))
+	return time.Duration(min(quotient, uint64(maxTime)))
 }
 
 // units is how many whole units a stretch of time is worth.

@@ -4,7 +4,7 @@ import "time"
 
 // Admit takes what the request asks for, or says why not. A grant is given
 // back, whatever becomes of the request.
-func (l *Limits) Admit(now time.Time, a Ask) (*Grant, *Refusal) {
+func (l *Limits) Admit(now time.Time, a Demand) (*Grant, *Refusal) {
 	if a.RPM <= 0 && a.TPM <= 0 && a.Concurrency <= 0 {
 		return nil, nil // a key without limits leaves no trace
 	}
@@ -25,7 +25,7 @@ func (l *Limits) Admit(now time.Time, a Ask) (*Grant, *Refusal) {
 
 // Extend adds tokens to what was granted without any. Refused, the request keeps
 // its place until it is taken back.
-func (g *Grant) Extend(now time.Time, a Ask) *Refusal {
+func (g *Grant) Extend(now time.Time, a Demand) *Refusal {
 	if a.TPM <= 0 {
 		return nil
 	}
@@ -74,10 +74,10 @@ func (g *Grant) end(now time.Time, requests, tokens int64) {
 	}
 	g.limits.mu.Lock()
 	defer g.limits.mu.Unlock()
-	if g.over {
+	if g.released {
 		return
 	}
-	g.over = true
+	g.released = true
 	g.key.running--
 	g.key.requests = g.key.requests.correct(now, requests, g.requests)
 	g.key.tokens = g.key.tokens.correct(now, tokens-g.asked, g.tokens)

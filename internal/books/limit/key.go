@@ -16,18 +16,18 @@ func (u *used) idle(now time.Time) bool {
 	return u.running == 0 && !u.requests.until.After(now) && !u.tokens.until.After(now)
 }
 
-// part is this node's share of a key's limits.
-type part struct{ rpm, tpm, concurrency int64 }
+// nodeShare is this node's share of a key's limits.
+type nodeShare struct{ rpm, tpm, concurrency int64 }
 
 // of is the part of one of several nodes, rounded up: a limit must not become
 // none.
-func (a Ask) of(nodes int64) part {
+func (a Demand) of(nodes int64) nodeShare {
 	share := func(limit int64) int64 { return (max(limit, 0) + nodes - 1) / nodes }
-	return part{share(a.RPM), share(a.TPM), share(a.Concurrency)}
+	return nodeShare{share(a.RPM), share(a.TPM), share(a.Concurrency)}
 }
 
 // spend takes all that the request asks for, or nothing.
-func (u *used) spend(now time.Time, a Ask, p part) *Refusal {
+func (u *used) spend(now time.Time, a Demand, p nodeShare) *Refusal {
 	u.scale(now, p)
 	if p.concurrency > 0 && u.running >= p.concurrency {
 		return u.refuse(now, p, Refusal{Reason: Concurrency, Limit: a.Concurrency})
@@ -43,7 +43,7 @@ func (u *used) spend(now time.Time, a Ask, p part) *Refusal {
 	case !requests.ok:
 		return u.refuse(now, p, Refusal{Reason: Requests, Limit: a.RPM, After: requests.after})
 	case !tokens.ok:
-		return u.refuse(now, p, Refusal{Reason: Tokens, Limit: a.TPM, After: tokens.after, Never: tokens.never})
+		return u.refuse(now, p, Refusal{Reason: Tokens, Limit: a.TPM, After: tokens.after, Impossible: tokens.impossible})
 	}
 	if p.rpm > 0 {
 		u.requests = requests.next
@@ -56,33 +56,33 @@ func (u *used) spend(now time.Time, a Ask, p part) *Refusal {
 }
 
 // spendTokens takes the tokens of a request that has its place already.
-func (u *used) spendTokens(now time.Time, a Ask, p part) *Refusal {
+func (u *used) spendTokens(now time.Time, a Demand, p nodeShare) *Refusal {
 	u.scale(now, p)
 	d := u.tokens.spend(now, a.Tokens, a.TPM)
 	if !d.ok {
-		return u.refuse(now, p, Refusal{Reason: Tokens, Limit: a.TPM, After: d.after, Never: d.never})
+		return u.refuse(now, p, Refusal{Reason: Tokens, Limit: a.TPM, After: d.after, Impossible: d.impossible})
 	}
 	u.tokens = d.next
 	return nil
 }
 
 // scale brings the buckets under limits that may have changed.
-func (u *used) scale(now time.Time, p part) {
+func (u *used) scale(now time.Time, p nodeShare) {
 	if p.rpm > 0 {
-		u.requests = u.requests.under(p.rpm, now)
+		u.requests = u.requests.withLimit(p.rpm, now)
 	}
 	if p.tpm > 0 {
-		u.tokens = u.tokens.under(p.tpm, now)
+		u.tokens = u.tokens.withLimit(p.tpm, now)
 	}
 }
 
-func (u *used) refuse(now time.Time, p part, r Refusal) *Refusal {
+func (u *used) refuse(now time.Time, p nodeShare, r Refusal) *Refusal {
 	r.State = u.state(now, p)
 	return &r
 }
 
 // state shows the rate limits that the key has.
-func (u *used) state(now time.Time, p part) (s State) {
+func (u *used) state(now time.Time, p nodeShare) (s State) {
 	if p.rpm > 0 {
 		s.Requests = u.requests.window(now)
 	}

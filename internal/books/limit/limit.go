@@ -40,8 +40,8 @@ func New(o Options) *Limits {
 	return &Limits{nodes: nodes, keys: map[string]*used{}, sweep: firstSweep}
 }
 
-// Ask is one request of a key. Limits of 0 are none.
-type Ask struct {
+// Demand is one request of a key. Limits of 0 are none.
+type Demand struct {
 	Key                   string
 	RPM, TPM, Concurrency int64
 	Tokens                int64 // the most that the request may use, as far as one can tell
@@ -59,11 +59,11 @@ const (
 
 // Refusal is why a request must not run now.
 type Refusal struct {
-	Reason Reason
-	Limit  int64
-	After  time.Duration // when it may be tried again; 0 nobody knows
-	Never  bool          // the request alone is above the limit
-	State  State
+	Reason     Reason
+	Limit      int64
+	After      time.Duration // when it may be tried again; 0 nobody knows
+	Impossible bool          // the request alone is above the limit
+	State      State
 }
 
 // State is how a key stands, for the headers of an answer.
@@ -83,5 +83,5 @@ type Grant struct {
 	asked            int64  // tokens
 	requests, tokens bucket // as the request left them
 	state            State
-	over             bool
+	released         bool
 }

@@ -18,7 +18,7 @@ var noon = time.Date(2026, 7, 30, 12, 0, 0, 0, time.UTC)
 func at(d time.Duration) time.Time { return noon.Add(d) }
 
 // take admits n requests and fails the test if one is refused.
-func take(t *testing.T, l *Limits, now time.Time, a Ask, n int) (last *Grant) {
+func take(t *testing.T, l *Limits, now time.Time, a Demand, n int) (last *Grant) {
 	t.Helper()
 	for i := range n {
 		g, r := l.Admit(now, a)
@@ -30,7 +30,7 @@ func take(t *testing.T, l *Limits, now time.Time, a Ask, n int) (last *Grant) {
 	return last
 }
 
-func refused(t *testing.T, l *Limits, now time.Time, a Ask, want Refusal) {
+func refused(t *testing.T, l *Limits, now time.Time, a Demand, want Refusal) {
 	t.Helper()
 	g, r := l.Admit(now, a)
 	if r == nil {
@@ -44,7 +44,7 @@ func refused(t *testing.T, l *Limits, now time.Time, a Ask, want Refusal) {
 }
 
 func TestRequestsPerMinute(t *testing.T) {
-	l, a := New(Options{}), Ask{Key: "k", RPM: 6}
+	l, a := New(Options{}), Demand{Key: "k", RPM: 6}
 	g := take(t, l, noon, a, 6)
 	if diff := cmp.Diff(State{Requests: Window{Limit: 6, Remaining: 0, Reset: time.Minute}}, g.State()); diff != "" {
 		t.Error(diff)
@@ -53,8 +53,8 @@ func TestRequestsPerMinute(t *testing.T) {
 	refused(t, l, at(9*time.Second), a, Refusal{Reason: Requests, Limit: 6, After: time.Second})
 	take(t, l, at(10*time.Second), a, 1)
 	refused(t, l, at(10*time.Second), a, Refusal{Reason: Requests, Limit: 6, After: 10 * time.Second})
-	take(t, l, noon, Ask{Key: "other", RPM: 6}, 6) // keys do not meet
-	take(t, l, at(5*time.Minute), a, 6)            // rest is not saved up beyond a minute
+	take(t, l, noon, Demand{Key: "other", RPM: 6}, 6) // keys do not meet
+	take(t, l, at(5*time.Minute), a, 6)               // rest is not saved up beyond a minute
 	refused(t, l, at(5*time.Minute), a, Refusal{Reason: Requests, Limit: 6, After: 10 * time.Second})
 }
 
@@ -62,7 +62,7 @@ func TestRequestsPerMinute(t *testing.T) {
 // place back as a whole.
 func TestExtend(t *testing.T) {
 	l := New(Options{})
-	first, whole := Ask{Key: "k", RPM: 2, Concurrency: 2}, Ask{Key: "k", RPM: 2, TPM: 600, Concurrency: 2, Tokens: 400}
+	first, whole := Demand{Key: "k", RPM: 2, Concurrency: 2}, Demand{Key: "k", RPM: 2, TPM: 600, Concurrency: 2, Tokens: 400}
 	one, two := take(t, l, noon, first, 1), take(t, l, noon, first, 1)
 	if r := one.Extend(noon, whole); r != nil {
 		t.Fatalf("refused: %+v", *r)
@@ -71,11 +71,11 @@ func TestExtend(t *testing.T) {
 		t.Errorf("state %+v, want %+v", got, want)
 	}
 	r := two.Extend(noon, whole)
-	if r == nil || r.Reason != Tokens || r.After != 20*time.Second || r.Never {
+	if r == nil || r.Reason != Tokens || r.After != 20*time.Second || r.Impossible {
 		t.Fatalf("refusal %+v", r)
 	}
 	two.Cancel(noon)
-	if r := take(t, l, noon, first, 1).Extend(noon, Ask{Key: "k", RPM: 2, Concurrency: 2}); r != nil {
+	if r := take(t, l, noon, first, 1).Extend(noon, Demand{Key: "k", RPM: 2, Concurrency: 2}); r != nil {
 		t.Errorf("without a limit of tokens: %+v", *r)
 	}
 	one.Done(noon, 100)
@@ -85,7 +85,7 @@ func TestExtend(t *testing.T) {
 }
 
 func TestTokensPerMinute(t *testing.T) {
-	l, a := New(Options{}), Ask{Key: "k", TPM: 600, Tokens: 400}
+	l, a := New(Options{}), Demand{Key: "k", TPM: 600, Tokens: 400}
 	g := take(t, l, noon, a, 1)
 	if got, want := g.State().Tokens, (Window{Limit: 600, Remaining: 200, Reset: 40 * time.Second}); got != want {
 		t.Errorf("the window is %+v, want %+v", got, want)
@@ -94,24 +94,24 @@ func TestTokensPerMinute(t *testing.T) {
 	g.Done(noon, 100) // 300 come back
 	g.Done(noon, 0)   // once
 	g2 := take(t, l, noon, a, 1)
-	refused(t, l, noon, Ask{Key: "k", TPM: 600, Tokens: 101}, Refusal{Reason: Tokens, Limit: 600, After: 100 * time.Millisecond})
+	refused(t, l, noon, Demand{Key: "k", TPM: 600, Tokens: 101}, Refusal{Reason: Tokens, Limit: 600, After: 100 * time.Millisecond})
 	g2.Done(noon, 1000) // more than estimated: later ones wait for it
-	refused(t, l, noon, Ask{Key: "k", TPM: 600, Tokens: 100}, Refusal{Reason: Tokens, Limit: 600, After: 60 * time.Second})
-	take(t, l, at(time.Minute), Ask{Key: "k", TPM: 600, Tokens: 100}, 1)
-	refused(t, l, noon, Ask{Key: "k", TPM: 600, Tokens: 601}, Refusal{Reason: Tokens, Limit: 600, Never: true})
+	refused(t, l, noon, Demand{Key: "k", TPM: 600, Tokens: 100}, Refusal{Reason: Tokens, Limit: 600, After: 60 * time.Second})
+	take(t, l, at(time.Minute), Demand{Key: "k", TPM: 600, Tokens: 100}, 1)
+	refused(t, l, noon, Demand{Key: "k", TPM: 600, Tokens: 601}, Refusal{Reason: Tokens, Limit: 600, Impossible: true})
 }
 
 // What time has earned back is not given back a second time.
 func TestLateCorrection(t *testing.T) {
-	l, a := New(Options{}), Ask{Key: "k", TPM: 600, Tokens: 600}
+	l, a := New(Options{}), Demand{Key: "k", TPM: 600, Tokens: 600}
 	slow := take(t, l, noon, a, 1)
 	take(t, l, at(time.Minute), a, 1)
 	slow.Done(at(time.Minute), 0)
-	refused(t, l, at(time.Minute), Ask{Key: "k", TPM: 600, Tokens: 1}, Refusal{Reason: Tokens, Limit: 600, After: 100 * time.Millisecond})
+	refused(t, l, at(time.Minute), Demand{Key: "k", TPM: 600, Tokens: 1}, Refusal{Reason: Tokens, Limit: 600, After: 100 * time.Millisecond})
 }
 
 func TestConcurrency(t *testing.T) {
-	l, a := New(Options{}), Ask{Key: "k", Concurrency: 2, RPM: 3}
+	l, a := New(Options{}), Demand{Key: "k", Concurrency: 2, RPM: 3}
 	first := take(t, l, noon, a, 1)
 	second := take(t, l, noon, a, 1)
 	refused(t, l, noon, a, Refusal{Reason: Concurrency, Limit: 2})
@@ -127,9 +127,9 @@ func TestConcurrency(t *testing.T) {
 // Of several limits none is taken when one refuses.
 func TestAllOrNothing(t *testing.T) {
 	l := New(Options{})
-	take(t, l, noon, Ask{Key: "k", RPM: 10, TPM: 100, Tokens: 100}, 1)
-	refused(t, l, noon, Ask{Key: "k", RPM: 10, TPM: 100, Concurrency: 2, Tokens: 50}, Refusal{Reason: Tokens, Limit: 100, After: 30 * time.Second})
-	g := take(t, l, noon, Ask{Key: "k", RPM: 10, TPM: 100, Concurrency: 2}, 1)
+	take(t, l, noon, Demand{Key: "k", RPM: 10, TPM: 100, Tokens: 100}, 1)
+	refused(t, l, noon, Demand{Key: "k", RPM: 10, TPM: 100, Concurrency: 2, Tokens: 50}, Refusal{Reason: Tokens, Limit: 100, After: 30 * time.Second})
+	g := take(t, l, noon, Demand{Key: "k", RPM: 10, TPM: 100, Concurrency: 2}, 1)
 	if got := g.State().Requests.Remaining; got != 8 {
 		t.Errorf("%d requests remain, want 8", got)
 	}
@@ -146,10 +146,10 @@ func TestChangedLimit(t *testing.T) {
 		{from: 1, to: 3, used: 1, left: 2},
 	} {
 		l := New(Options{})
-		take(t, l, noon, Ask{Key: "k", RPM: c.from}, c.used)
+		take(t, l, noon, Demand{Key: "k", RPM: c.from}, c.used)
 		var got int64
 		for ; got < 1000; got++ {
-			if _, r := l.Admit(noon, Ask{Key: "k", RPM: c.to}); r != nil {
+			if _, r := l.Admit(noon, Demand{Key: "k", RPM: c.to}); r != nil {
 				if r.After > time.Minute {
 					t.Errorf("%+v: to wait %s", c, r.After)
 				}
@@ -161,20 +161,20 @@ func TestChangedLimit(t *testing.T) {
 		}
 	}
 	l := New(Options{})
-	g := take(t, l, noon, Ask{Key: "k", TPM: 100, Tokens: 100}, 1)
-	take(t, l, noon, Ask{Key: "k"}, 5) // no limit any more
-	g.Done(noon, 1<<40)                // and the old one's end harms nobody
-	take(t, l, noon, Ask{Key: "k", RPM: 1}, 1)
+	g := take(t, l, noon, Demand{Key: "k", TPM: 100, Tokens: 100}, 1)
+	take(t, l, noon, Demand{Key: "k"}, 5) // no limit any more
+	g.Done(noon, 1<<40)                   // and the old one's end harms nobody
+	take(t, l, noon, Demand{Key: "k", RPM: 1}, 1)
 }
 
 func TestShares(t *testing.T) {
 	nodes := 3
 	l := New(Options{Nodes: func() int { return nodes }})
-	a := Ask{Key: "k", RPM: 7, TPM: 90, Concurrency: 20, Tokens: 10}
+	a := Demand{Key: "k", RPM: 7, TPM: 90, Concurrency: 20, Tokens: 10}
 	take(t, l, noon, a, 3)
 	refused(t, l, noon, a, Refusal{Reason: Requests, Limit: 7, After: 20 * time.Second})
 	// More than this node's share but not than the limit: it waits for rest.
-	big := Ask{Key: "k", TPM: 90, Tokens: 60}
+	big := Demand{Key: "k", TPM: 90, Tokens: 60}
 	refused(t, l, noon, big, Refusal{Reason: Tokens, Limit: 90, After: time.Minute})
 	take(t, l, at(time.Minute), big, 1)
 	refused(t, l, at(time.Minute), big, Refusal{Reason: Tokens, Limit: 90, After: 2 * time.Minute})
@@ -184,7 +184,7 @@ func TestShares(t *testing.T) {
 
 func TestWithoutLimits(t *testing.T) {
 	l := New(Options{})
-	g := take(t, l, noon, Ask{Key: "k", Tokens: 1 << 40}, 100)
+	g := take(t, l, noon, Demand{Key: "k", Tokens: 1 << 40}, 100)
 	if g != nil || len(l.keys) != 0 {
 		t.Error("a key without limits left a trace")
 	}
@@ -198,20 +198,20 @@ func TestWithoutLimits(t *testing.T) {
 // Idle keys are forgotten, busy ones are not.
 func TestForgetting(t *testing.T) {
 	l := New(Options{})
-	busy := take(t, l, noon, Ask{Key: "busy", Concurrency: 1}, 1)
+	busy := take(t, l, noon, Demand{Key: "busy", Concurrency: 1}, 1)
 	for n := range 10 * firstSweep {
-		take(t, l, at(time.Duration(n)*time.Second), Ask{Key: fmt.Sprint(n), RPM: 1}, 1).Done(at(time.Duration(n)*time.Second), 0)
+		take(t, l, at(time.Duration(n)*time.Second), Demand{Key: fmt.Sprint(n), RPM: 1}, 1).Done(at(time.Duration(n)*time.Second), 0)
 	}
 	if n := len(l.keys); n > firstSweep {
 		t.Errorf("%d keys are kept", n)
 	}
-	refused(t, l, at(time.Hour), Ask{Key: "busy", Concurrency: 1}, Refusal{Reason: Concurrency, Limit: 1})
+	refused(t, l, at(time.Hour), Demand{Key: "busy", Concurrency: 1}, Refusal{Reason: Concurrency, Limit: 1})
 	busy.Done(noon, 0)
-	take(t, l, at(time.Hour), Ask{Key: "busy", Concurrency: 1}, 1)
+	take(t, l, at(time.Hour), Demand{Key: "busy", Concurrency: 1}, 1)
 }
 
 func TestParallel(t *testing.T) {
-	l, a := New(Options{}), Ask{Key: "k", RPM: 50, TPM: 10_000, Concurrency: 1000, Tokens: 100}
+	l, a := New(Options{}), Demand{Key: "k", RPM: 50, TPM: 10_000, Concurrency: 1000, Tokens: 100}
 	var wg sync.WaitGroup
 	var mu sync.Mutex
 	granted := 0
@@ -245,7 +245,7 @@ func TestBucketProperty(t *testing.T) {
 			cost := rapid.Int64Range(1, limit).Draw(t, "cost")
 			d := b.spend(now, cost, limit)
 			if !d.ok {
-				if d.after <= 0 || d.never {
+				if d.after <= 0 || d.impossible {
 					t.Fatalf("refused %d of %d, but to wait %s", cost, limit, d.after)
 				}
 				if again := b.spend(now.Add(d.after), cost, limit); !again.ok {
@@ -267,10 +267,10 @@ func TestBucketProperty(t *testing.T) {
 
 func TestExtremes(t *testing.T) {
 	b := bucket{limit: 1}.correct(noon, math.MaxInt64, bucket{})
-	if d := b.debt(noon); d != longest {
+	if d := b.debt(noon); d != maxTime {
 		t.Errorf("a debt of %s", d)
 	}
-	if b = b.correct(noon, math.MaxInt64, bucket{}); b.debt(noon) > 2*longest {
+	if b = b.correct(noon, math.MaxInt64, bucket{}); b.debt(noon) > 2*maxTime {
 		t.Errorf("a debt of %s", b.debt(noon))
 	}
 	if got := units(time.Duration(math.MaxInt64), math.MaxInt64); got != math.MaxInt64 {

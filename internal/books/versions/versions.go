@@ -37,17 +37,17 @@ type PriceList struct {
 	FirstUsedAt time.Time  `json:"first_used_at"`
 }
 
-// Book is the lists of one database.
-type Book struct {
+// Lists is the lists of one database.
+type Lists struct {
 	db  *store.DB
 	now func() time.Time
 }
 
 // New makes the book of db.
-func New(db *store.DB, now func() time.Time) *Book { return &Book{db: db, now: now} }
+func New(db *store.DB, now func() time.Time) *Lists { return &Lists{db: db, now: now} }
 
 // Note writes down the lists that are not yet there.
-func (b *Book) Note(ctx context.Context, lists []price.List) error {
+func (b *Lists) Note(ctx context.Context, lists []price.List) error {
 	rows := map[string]string{}
 	for _, l := range lists {
 		text, err := json.Marshal(l)
@@ -71,7 +71,7 @@ func (b *Book) Note(ctx context.Context, lists []price.List) error {
 }
 
 // Get finds a list by its version, or ErrNotFound.
-func (b *Book) Get(ctx context.Context, version string) (e PriceList, err error) {
+func (b *Lists) Get(ctx context.Context, version string) (e PriceList, err error) {
 	err = b.db.Read(ctx, func(q *store.Query) error {
 		var text string
 		var at int64
@@ -90,7 +90,7 @@ func (b *Book) Get(ctx context.Context, version string) (e PriceList, err error)
 }
 
 // List gives the newest ones, newest first.
-func (b *Book) List(ctx context.Context, limit int) ([]PriceList, error) {
+func (b *Lists) List(ctx context.Context, limit int) ([]PriceList, error) {
 	list := []PriceList{}
 	err := b.db.Read(ctx, func(q *store.Query) error {
 		return q.Each(listLists, []any{limit}, func(row store.Rows) error {
@@ -112,7 +112,7 @@ func (b *Book) List(ctx context.Context, limit int) ([]PriceList, error) {
 }
 
 // All gives every list by its version.
-func (b *Book) All(ctx context.Context) (map[string]price.List, error) {
+func (b *Lists) All(ctx context.Context) (map[string]price.List, error) {
 	all, err := b.List(ctx, math.MaxInt32)
 	lists := make(map[string]price.List, len(all))
 	for _, l := range all {

@@ -121,8 +121,8 @@ func benchmarkRequest(b *testing.B, callers int) {
 
 func benchCustomer(n int) string { return fmt.Sprintf("cus_%026d", n) }
 
-func benchOpening(id, customer string, at time.Time) meter.Opening {
-	return meter.Opening{Held: 40_960_000, Billing: meter.Billing{InputEstimate: 1500, BytesPerToken: 4},
+func benchOpening(id, customer string, at time.Time) meter.RequestStart {
+	return meter.RequestStart{Held: 40_960_000, Billing: meter.Billing{InputEstimate: 1500, BytesPerToken: 4},
 		Record: journal.Record{RequestID: id, Outcome: journal.OutcomeRunning, Customer: customer, Key: "key_01", Surface: journal.SurfaceResponsesHTTP,
 			Stream: true, PublicModel: "openai/gpt-5.6-terra", PriceVersion: "p1", StartedAt: at, Decisions: benchDecisions()}}
 }
@@ -132,12 +132,12 @@ func benchDecisions() []journal.Decision {
 		{Channel: "openai-main", State: "closed", Weight: 100, EffectiveWeight: 100}, {Channel: "openai-eu", State: "closed", Weight: 100, EffectiveWeight: 100}}}}
 }
 
-func benchClosing(r journal.Record) meter.Closing {
+func benchClosing(r journal.Record) meter.RequestEnd {
 	r.Outcome, r.ResponseID, r.UpstreamModel, r.Charge = journal.OutcomeCompleted, "resp_"+r.RequestID, "gpt-5.6-terra", 350_000
 	r.Usage = journal.Usage{Input: 10, Output: 5, Source: "reported"}
 	r.Attempts = []journal.Attempt{{N: 1, Channel: "openai-main", Credential: "k1", UpstreamModel: "gpt-5.6-terra", Status: 200,
 		Outcome: "completed", Verdict: "deliver", Reason: "answered", Events: 12, Bytes: 4096, Cost: 280_000, StartedAt: r.StartedAt, MS: 80}}
-	return meter.Closing{Record: r, Reason: "answered",
+	return meter.RequestEnd{Record: r, Reason: "answered",
 		Bill: meter.Bill{Charged: true, Charge: 350_000, Usage: r.Usage, Costs: []ledger.CostArgs{
 			{Request: r.RequestID, Customer: r.Customer, Channel: "openai-main", Amount: 280_000, Attempt: 1}}},
 		State: []state.Entry{{Kind: state.KindResponse, ID: r.ResponseID, Origin: "openai-main/k1", Channel: "openai-main", Tokens: 15}}}

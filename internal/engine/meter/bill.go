@@ -35,13 +35,13 @@ type Attempt struct {
 	N        int
 	Channel  string
 	Cost     price.List
-	Executed bool           // may have executed upstream
-	Seen     *protocol.Seen // nil: nothing was read
-	Reason   string         // why it was lost
+	Executed bool               // may have executed upstream
+	Seen     *protocol.Observed // nil: nothing was read
+	Reason   string             // why it was lost
 }
 
-// Case is a request at its end.
-type Case struct {
+// BillInput is a request at its end.
+type BillInput struct {
 	Request, Customer string
 	Model             string // public
 	Price             price.List
@@ -50,19 +50,19 @@ type Case struct {
 	Bounds            Bounds    // of what can be believed
 	BytesPerToken     float64   // of the delivered text
 	Attempts          []Attempt // the last one is the attempt whose end the client saw
-	Ended             Ending
-	Free              bool // recorded, never charged (token counting)
+	Received          Received
+	Uncharged         bool // recorded, never charged (token counting)
 }
 
-// Ending is how the last attempt ended for the client.
-type Ending uint8
+// Received is how the last attempt ended for the client.
+type Received uint8
 
 // The endings of the table docs/contract.md#s7-who-pays.
 const (
-	NothingDelivered  Ending = iota // a failure, or the client left, and no output event, or none with content
-	Answered                        // completed or incomplete
-	OutputThenCut                   // output with content, then a failure or the client left
-	FailureWithResult               // a failure event whose own payload holds output
+	ReceivedNothing      Received = iota // a failure, or the client left, and no output event, or none with content
+	ReceivedAnswer                       // completed or incomplete
+	ReceivedPart                         // output with content, then a failure or the client left
+	ReceivedFailedResult                 // a failure event whose own payload holds output
 )
 
 // Bill is who pays what.
@@ -86,31 +86,31 @@ func (b Bill) CostOf(attempt int) money.Nano {
 	return 0
 }
 
-// Settle works out the bill. It is pure.
-func Settle(c Case) (Bill, error) {
+// MakeBill works out the bill. It is pure.
+func MakeBill(c BillInput) (Bill, error) {
 	var b Bill
 	b.Usage = journal.Usage{Tools: map[string]int64{}, Source: SourceNone, Flags: []string{}}
 	last := len(c.Attempts) - 1
-	if last < 0 || c.Free {
+	if last < 0 || c.Uncharged {
 		return b, nil // counting tokens costs nobody anything
 	}
 	for i, a := range c.Attempts {
-		if i == last && c.Ended != NothingDelivered {
+		if i == last && c.Received != ReceivedNothing {
 			continue
 		}
-		if err := b.lost(c, a); err != nil {
+		if err := b.addAbsorbed(c, a); err != nil {
 			return Bill{}, err
 		}
 	}
-	if c.Ended == NothingDelivered {
-		b.show(c, c.Attempts[last])
+	if c.Received == ReceivedNothing {
+		b.setUncharged(c, c.Attempts[last])
 		return b, nil
 	}
 	return b, b.delivered(c, c.Attempts[last])
 }
 
 // delivered charges the attempt that the client got.
-func (b *Bill) delivered(c Case, a Attempt) error {
+func (b *Bill) delivered(c BillInput, a Attempt) error {
 	u, source, flags := usageOf(c, a)
 	if slices.Contains(flags, price.FlagAnomaly) {
 		b.doubt(a)
@@ -147,9 +147,9 @@ func (b *Bill) capAt(held money.Nano) {
 	b.Charge = held
 }
 
-// lost books an attempt that the customer does not pay for: the reported
+// addAbsorbed books an attempt that the customer does not pay for: the reported
 // usage, else the input estimate where it may have executed, else nothing.
-func (b *Bill) lost(c Case, a Attempt) error {
+func (b *Bill) addAbsorbed(c BillInput, a Attempt) error {
 	u, anomaly := price.Usage{}, true
 	if a.Seen != nil && a.Seen.Reported {
 		if u, anomaly = reported(c, a.Seen); anomaly {
@@ -172,8 +172,8 @@ func (b *Bill) lost(c Case, a Attempt) error {
 	return nil
 }
 
-// show puts the reported usage of an unpaid last attempt on record.
-func (b *Bill) show(c Case, a Attempt) {
+// setUncharged puts the reported usage of an unpaid last attempt on record.
+func (b *Bill) setUncharged(c BillInput, a Attempt) {
 	if a.Seen == nil || !a.Seen.Reported {
 		return
 	}
@@ -182,10 +182,10 @@ func (b *Bill) show(c Case, a Attempt) {
 }
 
 // usageOf is what the delivered attempt used: as reported, else estimated.
-func usageOf(c Case, a Attempt) (u price.Usage, source string, flags []string) {
+func usageOf(c BillInput, a Attempt) (u price.Usage, source string, flags []string) {
 	seen := a.Seen
 	if seen == nil {
-		seen = &protocol.Seen{}
+		seen = &protocol.Observed{}
 	}
 	u, anomaly := reported(c, seen)
 	if anomaly {
@@ -202,9 +202,9 @@ func usageOf(c Case, a Attempt) (u price.Usage, source string, flags []string) {
 // Estimate is the usage of an answer that did not report it, or not one that can
 // be: the hold's input estimate (or the classes reported at the opening) and the
 // delivered text by the model's bytes per token.
-func Estimate(c Case, seen *protocol.Seen) price.Usage {
+func Estimate(c BillInput, seen *protocol.Observed) price.Usage {
 	u := price.Usage{Input: c.InputEstimate}
-	if seen.Opening {
+	if seen.OpeningUsage {
 		in := price.Usage{Input: seen.Usage.Input, CachedInput: seen.Usage.CachedInput, CacheWrite: seen.Usage.CacheWrite}
 		if in, anomaly := price.Normalize(in); !anomaly && c.Bounds.plausible(in, seen) {
 			u = in

@@ -24,20 +24,20 @@ var (
 )
 
 // seen is an answer that reported 10 input and 5 output tokens.
-func seen() *protocol.Seen {
-	return &protocol.Seen{Reported: true, Executed: true, Usage: price.Usage{Input: 10, Output: 5}, TextBytes: 20, OutputEvents: 3}
+func seen() *protocol.Observed {
+	return &protocol.Observed{Reported: true, ShowsExecution: true, Usage: price.Usage{Input: 10, Output: 5}, TextBytes: 20, OutputEvents: 3}
 }
 
 // silent is an answer that delivered 20 bytes and reported nothing.
-func silent() *protocol.Seen { return &protocol.Seen{TextBytes: 20, OutputEvents: 3} }
+func silent() *protocol.Observed { return &protocol.Observed{TextBytes: 20, OutputEvents: 3} }
 
 // request is a request with a hold of a cent and an input estimate of 100.
-func request(ended meter.Ending, attempts ...meter.Attempt) meter.Case {
-	return meter.Case{Request: "req_1", Customer: "cus_1", Model: "m", Price: prices, Held: usd / 100, InputEstimate: 100,
-		BytesPerToken: 4, Attempts: attempts, Ended: ended}
+func request(ended meter.Received, attempts ...meter.Attempt) meter.BillInput {
+	return meter.BillInput{Request: "req_1", Customer: "cus_1", Model: "m", Price: prices, Held: usd / 100, InputEstimate: 100,
+		BytesPerToken: 4, Attempts: attempts, Received: ended}
 }
 
-func attempt(n int, s *protocol.Seen, executed bool, reason string) meter.Attempt {
+func attempt(n int, s *protocol.Observed, executed bool, reason string) meter.Attempt {
 	return meter.Attempt{N: n, Channel: "ch", Cost: costs, Executed: executed, Seen: s, Reason: reason}
 }
 
@@ -64,53 +64,53 @@ var (
 // TestWhoPays is the table docs/contract.md#s7-who-pays, row by row.
 func TestWhoPays(t *testing.T) {
 	opening := silent()
-	opening.Opening, opening.Usage = true, price.Usage{Input: 7, CachedInput: 3, Output: 999}
+	opening.OpeningUsage, opening.Usage = true, price.Usage{Input: 7, CachedInput: 3, Output: 999}
 	result := seen()
 	result.Result = true
 	for _, c := range []struct {
 		name string
-		c    meter.Case
+		c    meter.BillInput
 		want meter.Bill
 	}{
-		{"completed: as reported", request(meter.Answered, attempt(1, seen(), true, "answered")),
+		{"completed: as reported", request(meter.ReceivedAnswer, attempt(1, seen(), true, "answered")),
 			meter.Bill{Charged: true, Charge: 350_000, Lines: reportedLines, Usage: reportedUsage, Costs: []ledger.CostArgs{cost(1, 175_000)}}},
-		{"completed, nothing reported: estimated", request(meter.Answered, attempt(1, silent(), true, "answered")),
+		{"completed, nothing reported: estimated", request(meter.ReceivedAnswer, attempt(1, silent(), true, "answered")),
 			meter.Bill{Charged: true, Charge: 1_250_000, Lines: []journal.Line{line("input", 100, "10.000000000", 1_000_000), line("output", 5, "50.000000000", 250_000)},
 				Usage: journal.Usage{Input: 100, Output: 5, Source: "estimated"}, Costs: []ledger.CostArgs{cost(1, 625_000)}}},
-		{"failure without usage, not executed", request(meter.NothingDelivered, attempt(1, &protocol.Seen{}, false, "no_channel_left")),
+		{"failure without usage, not executed", request(meter.ReceivedNothing, attempt(1, &protocol.Observed{}, false, "no_channel_left")),
 			meter.Bill{Usage: noUsage}},
-		{"failure without usage, may have executed", request(meter.NothingDelivered, attempt(1, &protocol.Seen{}, true, "stateful_store")),
+		{"failure without usage, may have executed", request(meter.ReceivedNothing, attempt(1, &protocol.Observed{}, true, "stateful_store")),
 			meter.Bill{Usage: noUsage, Costs: []ledger.CostArgs{absorbed(1, 500_000, "stateful_store")}}},
-		{"failure, nothing read at all", request(meter.NothingDelivered, attempt(1, nil, true, "header_timeout")),
+		{"failure, nothing read at all", request(meter.ReceivedNothing, attempt(1, nil, true, "header_timeout")),
 			meter.Bill{Usage: noUsage, Costs: []ledger.CostArgs{absorbed(1, 500_000, "header_timeout")}}},
-		{"failure with usage: released, absorbed as reported", request(meter.NothingDelivered, attempt(1, seen(), true, "usage_observed")),
+		{"failure with usage: released, absorbed as reported", request(meter.ReceivedNothing, attempt(1, seen(), true, "usage_observed")),
 			meter.Bill{Usage: reportedUsage, Costs: []ledger.CostArgs{absorbed(1, 175_000, "usage_observed")}}},
-		{"failure after the opening: the opening is no usage", request(meter.NothingDelivered, attempt(1, opening, true, "client_disconnected")),
+		{"failure after the opening: the opening is no usage", request(meter.ReceivedNothing, attempt(1, opening, true, "client_disconnected")),
 			meter.Bill{Usage: noUsage, Costs: []ledger.CostArgs{absorbed(1, 500_000, "client_disconnected")}}},
-		{"failure whose payload holds output", request(meter.FailureWithResult, attempt(1, result, true, "usage_observed")),
+		{"failure whose payload holds output", request(meter.ReceivedFailedResult, attempt(1, result, true, "usage_observed")),
 			meter.Bill{Charged: true, Charge: 350_000, Lines: reportedLines, Usage: reportedUsage, Costs: []ledger.CostArgs{cost(1, 175_000)}}},
-		{"output, then a cut: reported if seen", request(meter.OutputThenCut, attempt(1, seen(), true, "output_delivered")),
+		{"output, then a cut: reported if seen", request(meter.ReceivedPart, attempt(1, seen(), true, "output_delivered")),
 			meter.Bill{Charged: true, Charge: 350_000, Lines: reportedLines, Usage: reportedUsage, Costs: []ledger.CostArgs{cost(1, 175_000)}}},
-		{"output, then a cut: the opening replaces the input estimate", request(meter.OutputThenCut, attempt(1, opening, true, "output_delivered")),
+		{"output, then a cut: the opening replaces the input estimate", request(meter.ReceivedPart, attempt(1, opening, true, "output_delivered")),
 			meter.Bill{Charged: true, Charge: 350_000,
 				Lines: []journal.Line{line("input", 7, "10.000000000", 70_000), line("cached_input", 3, "10.000000000", 30_000), line("output", 5, "50.000000000", 250_000)},
 				Usage: journal.Usage{Input: 7, CachedInput: 3, Output: 5, Source: "estimated"}, Costs: []ledger.CostArgs{cost(1, 175_000)}}},
-		{"an answer after a replay", request(meter.Answered, attempt(1, &protocol.Seen{}, true, "replay_failed_event"), attempt(2, seen(), true, "answered")),
+		{"an answer after a replay", request(meter.ReceivedAnswer, attempt(1, &protocol.Observed{}, true, "replay_failed_event"), attempt(2, seen(), true, "answered")),
 			meter.Bill{Charged: true, Charge: 350_000, Lines: reportedLines, Usage: reportedUsage,
 				Costs: []ledger.CostArgs{absorbed(1, 500_000, "replay_failed_event"), cost(2, 175_000)}}},
-		{"an answer after a switch", request(meter.Answered, attempt(1, nil, false, "switch_connect"), attempt(2, seen(), true, "answered")),
+		{"an answer after a switch", request(meter.ReceivedAnswer, attempt(1, nil, false, "switch_connect"), attempt(2, seen(), true, "answered")),
 			meter.Bill{Charged: true, Charge: 350_000, Lines: reportedLines, Usage: reportedUsage, Costs: []ledger.CostArgs{cost(2, 175_000)}}},
-		{"every lost attempt is the operator's", request(meter.NothingDelivered, attempt(1, seen(), true, "replay_atomic"), attempt(2, nil, false, "switch_connect"), attempt(3, nil, true, "attempts_spent")),
+		{"every lost attempt is the operator's", request(meter.ReceivedNothing, attempt(1, seen(), true, "replay_atomic"), attempt(2, nil, false, "switch_connect"), attempt(3, nil, true, "attempts_spent")),
 			meter.Bill{Usage: noUsage, Costs: []ledger.CostArgs{absorbed(1, 175_000, "replay_atomic"), absorbed(3, 500_000, "attempts_spent")}}},
-		{"no attempt", request(meter.NothingDelivered), meter.Bill{Usage: noUsage}},
-		{"counting tokens is free", func() meter.Case {
-			c := request(meter.Answered, attempt(1, seen(), true, "answered"))
-			c.Free = true
+		{"no attempt", request(meter.ReceivedNothing), meter.Bill{Usage: noUsage}},
+		{"counting tokens is free", func() meter.BillInput {
+			c := request(meter.ReceivedAnswer, attempt(1, seen(), true, "answered"))
+			c.Uncharged = true
 			return c
 		}(), meter.Bill{Usage: noUsage}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got, err := meter.Settle(c.c)
+			got, err := meter.MakeBill(c.c)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -122,13 +122,13 @@ func TestWhoPays(t *testing.T) {
 }
 
 // bill settles an answered request whose answer was s.
-func bill(t *testing.T, s *protocol.Seen, change func(*meter.Case)) meter.Bill {
+func bill(t *testing.T, s *protocol.Observed, change func(*meter.BillInput)) meter.Bill {
 	t.Helper()
-	c := request(meter.Answered, attempt(1, s, true, "answered"))
+	c := request(meter.ReceivedAnswer, attempt(1, s, true, "answered"))
 	if change != nil {
 		change(&c)
 	}
-	b, err := meter.Settle(c)
+	b, err := meter.MakeBill(c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -146,7 +146,7 @@ func expectUsage(t *testing.T, b meter.Bill, charge money.Nano, source string, f
 }
 
 func TestEstimateNeverAboveTheHold(t *testing.T) {
-	b := bill(t, silent(), func(c *meter.Case) { c.Held = 1_000_001 })
+	b := bill(t, silent(), func(c *meter.BillInput) { c.Held = 1_000_001 })
 	expectUsage(t, b, 1_000_001, "estimated")
 	var sum money.Nano
 	for _, l := range b.Lines {
@@ -161,9 +161,9 @@ func TestEstimateNeverAboveTheHold(t *testing.T) {
 }
 
 func TestOverrun(t *testing.T) {
-	b := bill(t, seen(), func(c *meter.Case) { c.Held = 349_999 })
+	b := bill(t, seen(), func(c *meter.BillInput) { c.Held = 349_999 })
 	expectUsage(t, b, 350_000, "reported", "overrun")
-	b = bill(t, seen(), func(c *meter.Case) { c.Held = 350_000 })
+	b = bill(t, seen(), func(c *meter.BillInput) { c.Held = 350_000 })
 	expectUsage(t, b, 350_000, "reported")
 }
 
@@ -175,10 +175,10 @@ func TestAnomalies(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := seen()
-			s.Usage, s.Opening = u, true
+			s.Usage, s.OpeningUsage = u, true
 			b := bill(t, s, nil)
 			expectUsage(t, b, 1_250_000, "estimated", "usage_anomaly")
-			lost, err := meter.Settle(request(meter.NothingDelivered, attempt(1, s, true, "r")))
+			lost, err := meter.MakeBill(request(meter.ReceivedNothing, attempt(1, s, true, "r")))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -188,7 +188,7 @@ func TestAnomalies(t *testing.T) {
 		})
 	}
 	s := seen()
-	s.Usage, s.Opening = price.Usage{Input: 10, Output: -1}, true // the opening is believed all the same
+	s.Usage, s.OpeningUsage = price.Usage{Input: 10, Output: -1}, true // the opening is believed all the same
 	expectUsage(t, bill(t, s, nil), 350_000, "estimated", "usage_anomaly")
 	s = seen()
 	s.Usage = price.Disjoint(10, 12, 0, 5) // more cached than there is input
@@ -202,13 +202,13 @@ func TestAnomalies(t *testing.T) {
 func TestHostedCalls(t *testing.T) {
 	s := seen()
 	s.Hosted = map[string]int64{"web_search": 2, "code_interpreter": 1}
-	b := bill(t, s, func(c *meter.Case) { c.Held = usd })
+	b := bill(t, s, func(c *meter.BillInput) { c.Held = usd })
 	expectUsage(t, b, 350_000+2*usd/100, "reported", "unpriced")
 	if diff := cmp.Diff(s.Hosted, b.Usage.Tools); diff != "" {
 		t.Error(diff)
 	}
 	s.Hosted = map[string]int64{"web_search": 1 << 40}
-	b = bill(t, s, func(c *meter.Case) { c.Held = usd })
+	b = bill(t, s, func(c *meter.BillInput) { c.Held = usd })
 	expectUsage(t, b, 1_250_000, "estimated", "usage_anomaly")
 	if len(b.Usage.Tools) != 0 {
 		t.Errorf("an absurd count was taken over: %v", b.Usage.Tools)
@@ -227,7 +227,7 @@ func TestTiers(t *testing.T) {
 	}{{"", 350_000, nil}, {"default", 350_000, nil}, {"priority", 700_000, nil}, {"flex", 350_000, []string{"unpriced"}}} {
 		s := seen()
 		s.Tier = c.answered
-		b := bill(t, s, func(r *meter.Case) {
+		b := bill(t, s, func(r *meter.BillInput) {
 			r.Price.Tiers = map[string]money.Factor{"priority": two}
 		})
 		expectUsage(t, b, c.charge, "reported", c.flags...)
@@ -239,16 +239,16 @@ func TestTiers(t *testing.T) {
 func TestSettleIsFair(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		count := rapid.Int64Range(-10, 1<<33)
-		s := &protocol.Seen{Reported: rapid.Bool().Draw(rt, "reported"), Opening: rapid.Bool().Draw(rt, "opening"),
+		s := &protocol.Observed{Reported: rapid.Bool().Draw(rt, "reported"), OpeningUsage: rapid.Bool().Draw(rt, "opening"),
 			Usage:     price.Usage{Input: count.Draw(rt, "input"), CachedInput: count.Draw(rt, "cached"), CacheWrite: count.Draw(rt, "written"), Output: count.Draw(rt, "output")},
 			TextBytes: rapid.Int64Range(0, 1<<30).Draw(rt, "bytes")}
 		if rapid.Bool().Draw(rt, "tools") {
 			s.Hosted = map[string]int64{"web_search": count.Draw(rt, "calls")}
 		}
-		ended := meter.Ending(rapid.IntRange(0, 3).Draw(rt, "ended"))
+		ended := meter.Received(rapid.IntRange(0, 3).Draw(rt, "ended"))
 		c := request(ended, attempt(1, s, rapid.Bool().Draw(rt, "executed"), "r"), attempt(2, s, true, "r"))
 		c.Held = money.Nano(rapid.Int64Range(0, int64(usd)).Draw(rt, "held"))
-		b, err := meter.Settle(c)
+		b, err := meter.MakeBill(c)
 		if err != nil {
 			rt.Fatal(err)
 		}
@@ -261,7 +261,7 @@ func TestSettleIsFair(t *testing.T) {
 			rt.Fatalf("lines of %s, charge of %s", sum, b.Charge)
 		case b.Charge < 0:
 			rt.Fatalf("a charge of %s", b.Charge)
-		case b.Charged != (ended != meter.NothingDelivered), !b.Charged && b.Charge != 0:
+		case b.Charged != (ended != meter.ReceivedNothing), !b.Charged && b.Charge != 0:
 			rt.Fatalf("charged %v, %s", b.Charged, b.Charge)
 		case b.Usage.Source == "estimated" && b.Charge > c.Held:
 			rt.Fatalf("estimated %s above the hold of %s", b.Charge, c.Held)

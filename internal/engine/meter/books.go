@@ -18,34 +18,34 @@ import (
 	"rubicon/internal/store/spool"
 )
 
-// Books writes a request's money and record, together.
-type Books struct {
-	db      *store.DB
-	ledger  *ledger.Ledger
-	journal *journal.Journal
-	state   *state.States
-	now     func() time.Time
-	log     *slog.Logger
-	board   board
-	watch   Watcher
-	node    *cluster.Node // nil: the database is this process's alone
-	queue   *spool.Spool  // of what the database cannot be told; nil: nothing waits
-	told    func(waiting int, since time.Time)
-	away    atomic.Bool // the last word of the database was that it is away
-	probing sync.Mutex
-	wrote   atomic.Int64 // when it last took a write, Unix milliseconds
-	lost    losses
+// Bookkeeper writes a request's money and record, together.
+type Bookkeeper struct {
+	db           *store.DB
+	ledger       *ledger.Ledger
+	journal      *journal.Journal
+	state        *state.States
+	now          func() time.Time
+	log          *slog.Logger
+	board        runningRequests
+	watch        Observer
+	node         *cluster.Node // nil: the database is this process's alone
+	queue        *spool.Spool  // of what the database cannot be told; nil: nothing waits
+	onWaiting    func(waiting int, since time.Time)
+	databaseAway atomic.Bool // the last word of the database was that it is away
+	probing      sync.Mutex
+	wrote        atomic.Int64 // when it last took a write, Unix milliseconds
+	lost         losses
 }
 
-// Watcher is told of every operation that a request waits for: hold, settle,
+// Observer is told of every operation that a request waits for: hold, settle,
 // release, record (one without money) or reject; ok, refused or failed.
-type Watcher func(operation, result string, took time.Duration)
+type Observer func(operation, result string, took time.Duration)
 
-// Watch sets who is told, before anything is written.
-func (b *Books) Watch(w Watcher) { b.watch = w }
+// Observe sets who is told, before anything is written.
+func (b *Bookkeeper) Observe(w Observer) { b.watch = w }
 
-// watched tells the watcher of an operation that ends.
-func (b *Books) watched(operation string, began time.Time, err *error) {
+// observe tells the watcher of an operation that ends.
+func (b *Bookkeeper) observe(operation string, began time.Time, err *error) {
 	if b.watch == nil {
 		return
 	}
@@ -68,22 +68,22 @@ func operation(free bool, withMoney string) string {
 	return withMoney
 }
 
-// NewBooks joins the packages that own the tables.
-func NewBooks(db *store.DB, l *ledger.Ledger, j *journal.Journal, s *state.States, now func() time.Time) *Books {
-	return &Books{db: db, ledger: l, journal: j, state: s, now: now, log: slog.New(slog.DiscardHandler)}
+// NewBookkeeper joins the packages that own the tables.
+func NewBookkeeper(db *store.DB, l *ledger.Ledger, j *journal.Journal, s *state.States, now func() time.Time) *Bookkeeper {
+	return &Bookkeeper{db: db, ledger: l, journal: j, state: s, now: now, log: slog.New(slog.DiscardHandler)}
 }
 
 // Join makes every request that Open begins one of this node's, before anything
 // is written.
-func (b *Books) Join(n *cluster.Node) { b.node = n }
+func (b *Bookkeeper) Join(n *cluster.Node) { b.node = n }
 
-// Opening is a request before its first attempt.
-type Opening struct {
-	Record  journal.Record
-	Held    money.Nano
-	Free    bool // no hold
-	Billing Billing
-	Budget  *ledger.Budget // of the record's key; nil: none
+// RequestStart is a request before its first attempt.
+type RequestStart struct {
+	Record    journal.Record
+	Held      money.Nano
+	Uncharged bool // no hold
+	Billing   Billing
+	Budget    *ledger.Budget // of the record's key; nil: none
 }
 
 // Billing is what recovery after a crash needs; it stands in the record.
@@ -91,7 +91,7 @@ type Billing struct {
 	InputEstimate int64      `json:"input_estimate"`
 	BytesPerToken float64    `json:"bytes_per_token"`
 	Held          money.Nano `json:"held"`
-	Free          bool       `json:"free,omitempty"`
+	Uncharged     bool       `json:"free,omitempty"`
 }
 
 const (
@@ -105,8 +105,8 @@ const (
 // Open makes the charge hold and begins the record; both are durable when it
 // returns. It refuses with *ledger.Insufficient or *ledger.OverBudget. When the
 // database is away, it does not wait for long.
-func (b *Books) Open(ctx context.Context, o Opening) (err error) {
-	defer b.watched(operation(o.Free, "hold"), b.now(), &err)
+func (b *Bookkeeper) Open(ctx context.Context, o RequestStart) (err error) {
+	defer b.observe(operation(o.Uncharged, "hold"), b.now(), &err)
 	ctx, done := context.WithTimeoutCause(ctx, waitTime, errWait)
 	defer done()
 	for try := 0; ; try++ {
@@ -114,8 +114,8 @@ func (b *Books) Open(ctx context.Context, o Opening) (err error) {
 			o.Record.Node = b.node.ID()
 		}
 		err = b.open(ctx, o)
-		b.heard(ctx, err)
-		if try > 0 || !errors.Is(err, cluster.ErrBuried) {
+		b.noteDatabaseResult(ctx, err)
+		if try > 0 || !errors.Is(err, cluster.ErrLeaseLost) {
 			break
 		}
 		if err := b.node.Rejoin(ctx, o.Record.Node); err != nil {
@@ -126,13 +126,13 @@ func (b *Books) Open(ctx context.Context, o Opening) (err error) {
 		// The hold may stand, and nobody will run what it is for.
 		r := o.Record
 		r.Outcome = journal.OutcomeRejected
-		b.keep(entry{Void: true, Closing: Closing{Record: r, Free: o.Free, Reason: voidReason}})
+		b.keep(queuedEnd{HoldUncertain: true, Closing: RequestEnd{Record: r, Uncharged: o.Uncharged, Reason: uncertainReason}})
 	}
 	return err
 }
 
-func (b *Books) open(ctx context.Context, o Opening) error {
-	o.Billing.Held, o.Billing.Free = o.Held, o.Free
+func (b *Bookkeeper) open(ctx context.Context, o RequestStart) error {
+	o.Billing.Held, o.Billing.Uncharged = o.Held, o.Uncharged
 	raw, err := json.Marshal(o.Billing)
 	if err != nil {
 		return err
@@ -154,7 +154,7 @@ func (b *Books) open(ctx context.Context, o Opening) error {
 				return err
 			}
 		}
-		if !o.Free {
+		if !o.Uncharged {
 			if err := b.ledger.Hold(tx, ledger.HoldArgs{Request: o.Record.RequestID, Customer: o.Record.Customer,
 				Model: o.Record.PublicModel, Amount: o.Held, Key: o.Record.Key, Budget: o.Budget}); err != nil {
 				return err
@@ -165,7 +165,7 @@ func (b *Books) open(ctx context.Context, o Opening) error {
 }
 
 // Available is what a customer can spend at this moment.
-func (b *Books) Available(ctx context.Context, customer string) (money.Nano, error) {
+func (b *Bookkeeper) Available(ctx context.Context, customer string) (money.Nano, error) {
 	balance, err := b.ledger.Balance(ctx, customer)
 	return balance.Available, err
 }
@@ -173,23 +173,23 @@ func (b *Books) Available(ctx context.Context, customer string) (money.Nano, err
 // Reject records a request that was refused before its first attempt, or puts
 // that into the queue. There it has no room that a settlement may need: with
 // ErrNotDurable it is counted and lost.
-func (b *Books) Reject(ctx context.Context, r journal.Record) (err error) {
-	defer b.watched("reject", b.now(), &err)
+func (b *Bookkeeper) Reject(ctx context.Context, r journal.Record) (err error) {
+	defer b.observe("reject", b.now(), &err)
 	r.Outcome = journal.OutcomeRejected
-	c := Closing{Record: r, Free: true}
-	if b.Away() && b.queue != nil { // a client that waited for the database once does not wait again
-		return b.later(entry{Closing: c}, nil)
+	c := RequestEnd{Record: r, Uncharged: true}
+	if b.DatabaseAway() && b.queue != nil { // a client that waited for the database once does not wait again
+		return b.enqueue(queuedEnd{Closing: c}, nil)
 	}
 	return b.end(ctx, c)
 }
 
-// Closing is a request at its end.
-type Closing struct {
-	Record journal.Record
-	Bill   Bill
-	Free   bool
-	State  []state.Entry // ids that the answer carried
-	Reason string        // of a release
+// RequestEnd is a request at its end.
+type RequestEnd struct {
+	Record    journal.Record
+	Bill      Bill
+	Uncharged bool          `json:"Free"` // spools of earlier versions say it so
+	State     []state.Entry // ids that the answer carried
+	Reason    string        // of a release
 }
 
 // Close settles or releases the hold, books the costs, writes the final record
@@ -197,35 +197,35 @@ type Closing struct {
 // durable, or stands durably in the queue of what the database must be told;
 // ErrNotDurable says that it is neither, and the client must not be shown a good
 // end.
-func (b *Books) Close(ctx context.Context, c Closing) (err error) {
+func (b *Bookkeeper) Close(ctx context.Context, c RequestEnd) (err error) {
 	ends := "release"
 	if c.Bill.Charged {
 		ends = "settle"
 	}
-	defer b.watched(operation(c.Free, ends), b.now(), &err)
+	defer b.observe(operation(c.Uncharged, ends), b.now(), &err)
 	return b.end(ctx, c)
 }
 
 // end closes a request or queues that.
-func (b *Books) end(ctx context.Context, c Closing) error {
+func (b *Bookkeeper) end(ctx context.Context, c RequestEnd) error {
 	ctx, done := context.WithTimeoutCause(ctx, endTime, errWait)
 	defer done()
 	began := b.now()
 	err := b.close(ctx, c)
 	if err == nil || b.now().Sub(began) < endTime {
-		b.heard(ctx, err)
+		b.noteDatabaseResult(ctx, err)
 	}
 	if errors.Is(err, ledger.ErrResolved) {
-		err = b.late(ctx, c, err)
+		err = b.correctEstimate(ctx, c, err)
 	}
 	if err == nil || refused(err) || b.queue == nil {
 		return err
 	}
-	return b.later(entry{Closing: c}, err)
+	return b.enqueue(queuedEnd{Closing: c}, err)
 }
 
 // close is the transaction.
-func (b *Books) close(ctx context.Context, c Closing) error {
+func (b *Bookkeeper) close(ctx context.Context, c RequestEnd) error {
 	record, err := b.journal.Prepare(c.Record)
 	if err != nil {
 		return err
@@ -235,7 +235,7 @@ func (b *Books) close(ctx context.Context, c Closing) error {
 		return err
 	}
 	var announce []func(*store.Tx)
-	if !c.Free {
+	if !c.Uncharged {
 		announce = append(announce, ledger.Expect(c.Record.Customer, c.Record.RequestID))
 	}
 	now := b.now()
@@ -259,9 +259,9 @@ func (b *Books) close(ctx context.Context, c Closing) error {
 
 // resolve settles or releases the hold. It comes first: where the ledger
 // refuses, nothing has been written.
-func (b *Books) resolve(tx *store.Tx, c Closing, meta json.RawMessage) error {
+func (b *Bookkeeper) resolve(tx *store.Tx, c RequestEnd, meta json.RawMessage) error {
 	switch {
-	case c.Free:
+	case c.Uncharged:
 		return nil
 	case c.Bill.Charged:
 		return b.ledger.Settle(tx, ledger.SettleArgs{Request: c.Record.RequestID, Customer: c.Record.Customer,

@@ -28,11 +28,11 @@ func TestOpenThenClose(t *testing.T) {
 		t.Errorf("begun as %s", r.Outcome)
 	}
 
-	b, err := meter.Settle(request(meter.Answered, attempt(1, nil, true, "replay_read_error"), attempt(2, seen(), true, "answered")))
+	b, err := meter.MakeBill(request(meter.ReceivedAnswer, attempt(1, nil, true, "replay_read_error"), attempt(2, seen(), true, "answered")))
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := meter.Closing{Bill: b, Record: journal.Record{RequestID: "req_1", Customer: customer, PublicModel: model, Outcome: journal.OutcomeCompleted,
+	c := meter.RequestEnd{Bill: b, Record: journal.Record{RequestID: "req_1", Customer: customer, PublicModel: model, Outcome: journal.OutcomeCompleted,
 		Charge: b.Charge, Usage: b.Usage, Lines: b.Lines, PriceVersion: "v1"},
 		State: []state.Entry{{Kind: state.KindResponse, ID: "resp_1", Origin: "ch/k1", Channel: "ch", Tokens: 15}}}
 	if err := f.Close(t.Context(), c); err != nil {
@@ -62,11 +62,11 @@ func TestCloseReleases(t *testing.T) {
 	f := open(t)
 	f.credit(usd)
 	f.mustBegin("req_1")
-	b, err := meter.Settle(request(meter.NothingDelivered, attempt(1, nil, true, "header_timeout")))
+	b, err := meter.MakeBill(request(meter.ReceivedNothing, attempt(1, nil, true, "header_timeout")))
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = f.Close(t.Context(), meter.Closing{Bill: b, Reason: "header_timeout",
+	err = f.Close(t.Context(), meter.RequestEnd{Bill: b, Reason: "header_timeout",
 		Record: journal.Record{RequestID: "req_1", Customer: customer, PublicModel: model, Outcome: journal.OutcomeFailed}})
 	if err != nil {
 		t.Fatal(err)
@@ -84,7 +84,7 @@ func TestCloseIsOneTransaction(t *testing.T) {
 	f := open(t)
 	f.credit(usd)
 	f.mustBegin("req_1")
-	bad := meter.Closing{Record: journal.Record{RequestID: "req_1", Customer: "cus_other", PublicModel: model, Outcome: journal.OutcomeCompleted},
+	bad := meter.RequestEnd{Record: journal.Record{RequestID: "req_1", Customer: "cus_other", PublicModel: model, Outcome: journal.OutcomeCompleted},
 		Bill:  meter.Bill{Charged: true, Charge: 1, Costs: []ledger.CostArgs{cost(1, 5)}},
 		State: []state.Entry{{Kind: state.KindResponse, ID: "resp_1", Origin: "o"}}}
 	if err := f.Close(t.Context(), bad); !errors.Is(err, ledger.ErrInvalid) {
@@ -153,8 +153,8 @@ func TestParallelHolds(t *testing.T) {
 
 func TestFree(t *testing.T) {
 	f := open(t)
-	f.mustBegin("req_1", func(o *meter.Opening) { o.Free, o.Held = true, 0 })
-	err := f.Close(t.Context(), meter.Closing{Free: true,
+	f.mustBegin("req_1", func(o *meter.RequestStart) { o.Uncharged, o.Held = true, 0 })
+	err := f.Close(t.Context(), meter.RequestEnd{Uncharged: true,
 		Record: journal.Record{RequestID: "req_1", Customer: customer, PublicModel: model, Outcome: journal.OutcomeCompleted}})
 	if err != nil {
 		t.Fatal(err)
@@ -201,7 +201,7 @@ func TestProgress(t *testing.T) {
 		if n := f.Running(); n != 2 {
 			t.Errorf("%d are running", n)
 		}
-		live.Route(meter.LiveRoute{Attempt: 1, Channel: "ch", Credential: "k1", UpstreamModel: "up"})
+		live.SetAttempt(meter.RunningAttempt{Attempt: 1, Channel: "ch", Credential: "k1", UpstreamModel: "up"})
 		live.Events.Store(3)
 		live.Bytes.Store(20)
 		const note = `{"attempt":1,"channel":"ch","credential":"k1","upstream_model":"up"}`
@@ -249,11 +249,11 @@ func TestProgressTriesAgain(t *testing.T) {
 		live.Events.Store(1)
 		failing, stop := context.WithCancel(t.Context())
 		stop()
-		meter.Note(f.Books, failing)
+		meter.Note(f.Bookkeeper, failing)
 		if got := f.running()["req_1"].OutputEvents; got != 0 {
 			t.Fatalf("%d events were noted without a database", got)
 		}
-		meter.Note(f.Books, t.Context())
+		meter.Note(f.Bookkeeper, t.Context())
 		if got := f.running()["req_1"].OutputEvents; got != 1 {
 			t.Errorf("%d events are on record, want 1", got)
 		}
@@ -271,7 +271,7 @@ func TestRefunds(t *testing.T) {
 	for _, id := range []string{"req_1", "req_2"} {
 		f.mustBegin(id)
 		r := journal.Record{RequestID: id, Customer: customer, PublicModel: model, Outcome: journal.OutcomeCompleted, Charge: 350_000}
-		if err := f.Close(t.Context(), meter.Closing{Record: r, Bill: meter.Bill{Charged: true, Charge: 350_000}}); err != nil {
+		if err := f.Close(t.Context(), meter.RequestEnd{Record: r, Bill: meter.Bill{Charged: true, Charge: 350_000}}); err != nil {
 			t.Fatal(err)
 		}
 	}

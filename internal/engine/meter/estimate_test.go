@@ -14,7 +14,7 @@ func TestEstimatedTokensRoundUp(t *testing.T) {
 		perToken float64
 		want     int64
 	}{{0, 4, 0}, {1, 4, 1}, {4, 4, 1}, {5, 4, 2}, {10, 3.5, 3}, {11, 3.5, 4}, {8, 0, 2}, {8, -1, 2}} {
-		u := meter.Estimate(meter.Case{BytesPerToken: c.perToken}, &protocol.Seen{TextBytes: c.bytes})
+		u := meter.Estimate(meter.BillInput{BytesPerToken: c.perToken}, &protocol.Observed{TextBytes: c.bytes})
 		if u.Output != c.want {
 			t.Errorf("%d bytes of %g per token are %d tokens, want %d", c.bytes, c.perToken, u.Output, c.want)
 		}

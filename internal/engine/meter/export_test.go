@@ -3,10 +3,10 @@ package meter
 import "context"
 
 // Note notes progress at once, as Run does with every tick.
-func Note(b *Books, ctx context.Context) { b.note(ctx) }
+func Note(b *Bookkeeper, ctx context.Context) { b.writeProgress(ctx) }
 
-// Doubt queues what an opening does whose COMMIT was not answered.
-func Doubt(b *Books, c Closing) { b.keep(entry{Closing: c, Void: true}) }
+// MakeUncertain queues what an opening does whose COMMIT was not answered.
+func MakeUncertain(b *Bookkeeper, c RequestEnd) { b.keep(queuedEnd{Closing: c, HoldUncertain: true}) }
 
 // Later queues an end.
-func Later(b *Books, c Closing) error { return b.later(entry{Closing: c}, nil) }
+func Later(b *Bookkeeper, c RequestEnd) error { return b.enqueue(queuedEnd{Closing: c}, nil) }

@@ -28,7 +28,7 @@ func TestMain(m *testing.M) { storetest.Main(m) }
 
 // fixture is books over a real database.
 type fixture struct {
-	*meter.Books
+	*meter.Bookkeeper
 	t       testing.TB
 	db      *store.DB
 	ledger  *ledger.Ledger
@@ -49,7 +49,7 @@ func openAt(t testing.TB, url string) *fixture {
 	db := storetest.OpenURL(t, url)
 	ids := ident.New(mathrand.NewChaCha8([32]byte{byte(time.Now().UnixNano())}), time.Now)
 	f := &fixture{t: t, db: db, ledger: ledger.New(db, ids, time.Now), journal: journal.New(db, time.Now), states: state.New(db, time.Now)}
-	f.Books = meter.NewBooks(db, f.ledger, f.journal, f.states, time.Now)
+	f.Bookkeeper = meter.NewBookkeeper(db, f.ledger, f.journal, f.states, time.Now)
 	return f
 }
 
@@ -61,8 +61,8 @@ func (f *fixture) credit(amount money.Nano) {
 }
 
 // begin opens a request that holds a cent, with an input estimate of 100.
-func (f *fixture) begin(id string, change ...func(*meter.Opening)) error {
-	o := meter.Opening{Held: usd / 100, Billing: meter.Billing{InputEstimate: 100, BytesPerToken: 4},
+func (f *fixture) begin(id string, change ...func(*meter.RequestStart)) error {
+	o := meter.RequestStart{Held: usd / 100, Billing: meter.Billing{InputEstimate: 100, BytesPerToken: 4},
 		Record: journal.Record{RequestID: id, Customer: customer, PublicModel: model, Outcome: journal.OutcomeRunning}}
 	for _, c := range change {
 		c(&o)
@@ -70,7 +70,7 @@ func (f *fixture) begin(id string, change ...func(*meter.Opening)) error {
 	return f.Open(context.Background(), o)
 }
 
-func (f *fixture) mustBegin(id string, change ...func(*meter.Opening)) {
+func (f *fixture) mustBegin(id string, change ...func(*meter.RequestStart)) {
 	f.t.Helper()
 	if err := f.begin(id, change...); err != nil {
 		f.t.Fatal(err)

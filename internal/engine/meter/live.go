@@ -19,26 +19,26 @@ import (
 // one transaction.
 const progressEvery = time.Second
 
-// Live is one running request's progress. The turn adds; the board reads.
-type Live struct {
+// Progress is one running request's progress. The turn adds; the board reads.
+type Progress struct {
 	id      string
 	Events  atomic.Int64 // output events handed over
 	Bytes   atomic.Int64 // UTF-8 bytes of text in them
 	Content atomic.Bool  // there was content in them: the customer pays
-	route   atomic.Pointer[LiveRoute]
+	route   atomic.Pointer[RunningAttempt]
 
-	noted reading // only the board's Run touches it
+	noted progressAt // only the board's Run touches it
 }
 
-// LiveRoute is the attempt that runs, and those that were lost before it: what
+// RunningAttempt is the attempt that runs, and those that were lost before it: what
 // they cost is the operator's also when the gateway dies during this one.
-type LiveRoute struct {
+type RunningAttempt struct {
 	Attempt       int               `json:"attempt"`
 	Channel       string            `json:"channel"`
 	Credential    string            `json:"credential"`
 	UpstreamModel string            `json:"upstream_model"`
 	BytesPerToken float64           `json:"bytes_per_token,omitempty"` // as learned when it was dispatched
-	Lost          []journal.Attempt `json:"lost,omitempty"`
+	Earlier       []journal.Attempt `json:"lost,omitempty"`
 	Whole         *LiveWhole        `json:"whole,omitempty"`
 	Content       bool              `json:"content,omitempty"` // of what was handed over; the board fills it in
 }
@@ -53,16 +53,16 @@ type LiveWhole struct {
 }
 
 // seen is what was read of the answer, as billing wants it.
-func (w *LiveWhole) seen() protocol.Seen {
-	return protocol.Seen{ResponseID: w.ResponseID, Usage: w.Usage, Reported: w.Reported, Opening: w.Opening, Hosted: w.Usage.Tools, Tier: w.Usage.Tier}
+func (w *LiveWhole) seen() protocol.Observed {
+	return protocol.Observed{ResponseID: w.ResponseID, Usage: w.Usage, Reported: w.Reported, OpeningUsage: w.Opening, Hosted: w.Usage.Tools, Tier: w.Usage.Tier}
 }
 
-// Route notes the attempt that was dispatched.
-func (l *Live) Route(r LiveRoute) { l.route.Store(&r) }
+// SetAttempt notes the attempt that was dispatched.
+func (l *Progress) SetAttempt(r RunningAttempt) { l.route.Store(&r) }
 
 // Whole notes that the client has, or is about to have, the attempt's answer in
 // whole; nil: there is more to it after all. Only the turn calls it.
-func (l *Live) Whole(w *LiveWhole) {
+func (l *Progress) Whole(w *LiveWhole) {
 	r := *l.route.Load()
 	r.Whole = w
 	l.route.Store(&r)
@@ -70,24 +70,24 @@ func (l *Live) Whole(w *LiveWhole) {
 
 // now is how far the request has come. The route is read last: whoever changes
 // both changes it first.
-func (l *Live) now() reading {
+func (l *Progress) now() progressAt {
 	events, bytes, content := l.Events.Load(), l.Bytes.Load(), l.Content.Load()
-	return reading{events, bytes, content, l.route.Load()}
+	return progressAt{events, bytes, content, l.route.Load()}
 }
 
-// board is the running requests.
-type board struct {
+// runningRequests is the running requests.
+type runningRequests struct {
 	mu   sync.Mutex
-	live map[*Live]struct{}
+	live map[*Progress]struct{}
 }
 
 // Track puts a request on the board; the returned function takes it off.
-func (b *Books) Track(id string) (*Live, func()) {
-	l := &Live{id: id}
+func (b *Bookkeeper) Track(id string) (*Progress, func()) {
+	l := &Progress{id: id}
 	b.board.mu.Lock()
 	defer b.board.mu.Unlock()
 	if b.board.live == nil {
-		b.board.live = map[*Live]struct{}{}
+		b.board.live = map[*Progress]struct{}{}
 	}
 	b.board.live[l] = struct{}{}
 	return l, func() {
@@ -98,7 +98,7 @@ func (b *Books) Track(id string) (*Live, func()) {
 }
 
 // Running is how many requests run.
-func (b *Books) Running() int {
+func (b *Bookkeeper) Running() int {
 	b.board.mu.Lock()
 	defer b.board.mu.Unlock()
 	return len(b.board.live)
@@ -106,7 +106,7 @@ func (b *Books) Running() int {
 
 // Run notes progress once a second until ctx ends, and tells a database that is
 // back what waited for it.
-func (b *Books) Run(ctx context.Context) error {
+func (b *Bookkeeper) Run(ctx context.Context) error {
 	t := time.NewTicker(progressEvery)
 	defer t.Stop()
 	for {
@@ -114,59 +114,59 @@ func (b *Books) Run(ctx context.Context) error {
 		case <-ctx.Done():
 			return nil
 		case <-t.C:
-			b.note(ctx)
-			b.catchUp(ctx)
+			b.writeProgress(ctx)
+			b.writeBackIfPossible(ctx)
 		}
 	}
 }
 
-// note writes what has changed. A failure is not fatal: the next tick tries
+// attemptNote writes what has changed. A failure is not fatal: the next tick tries
 // again, and the end of the request does not depend on it.
-func (b *Books) note(ctx context.Context) {
+func (b *Bookkeeper) writeProgress(ctx context.Context) {
 	changed := b.changed()
 	if len(changed) == 0 {
 		return
 	}
 	err := b.db.Write(ctx, func(tx *store.Tx) error {
 		for _, c := range changed {
-			if err := b.journal.Progress(tx, c.live.id, c.events, c.bytes, c.note()); err != nil {
+			if err := b.journal.Progress(tx, c.live.id, c.events, c.bytes, c.attemptNote()); err != nil {
 				return err
 			}
 		}
 		return nil
 	})
-	b.heard(ctx, err)
+	b.noteDatabaseResult(ctx, err)
 	if err != nil {
 		return
 	}
 	for _, c := range changed {
-		c.live.noted = c.reading
+		c.live.noted = c.progressAt
 	}
 }
 
 // NoteNow writes one request's progress without waiting for the next tick. A
 // failure is not fatal: the next tick tries again.
-func (b *Books) NoteNow(ctx context.Context, l *Live) {
+func (b *Bookkeeper) NoteNow(ctx context.Context, l *Progress) {
 	now := l.now()
-	b.heard(ctx, b.db.Write(ctx, func(tx *store.Tx) error {
-		return b.journal.Progress(tx, l.id, now.events, now.bytes, now.note())
+	b.noteDatabaseResult(ctx, b.db.Write(ctx, func(tx *store.Tx) error {
+		return b.journal.Progress(tx, l.id, now.events, now.bytes, now.attemptNote())
 	}))
 }
 
-// reading is a request's progress at one moment.
-type reading struct {
+// progressAt is a request's progress at one moment.
+type progressAt struct {
 	events, bytes int64
 	content       bool
-	route         *LiveRoute
+	route         *RunningAttempt
 }
 
 type progress struct {
-	live *Live
-	reading
+	live *Progress
+	progressAt
 }
 
-// note is what recovery needs of the route, as the journal keeps it.
-func (r reading) note() string {
+// attemptNote is what recovery needs of the route, as the journal keeps it.
+func (r progressAt) attemptNote() string {
 	if r.route == nil {
 		return ""
 	}
@@ -179,7 +179,7 @@ func (r reading) note() string {
 	return string(raw)
 }
 
-func (b *Books) changed() []progress {
+func (b *Bookkeeper) changed() []progress {
 	b.board.mu.Lock()
 	defer b.board.mu.Unlock()
 	var out []progress

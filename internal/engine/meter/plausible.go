@@ -27,14 +27,14 @@ const (
 
 // plausible tells whether a normal usage can be that of the request: text has at
 // most a token a byte, and no provider answers far beyond the maximum.
-func (b Bounds) plausible(u price.Usage, seen *protocol.Seen) bool {
+func (b Bounds) plausible(u price.Usage, seen *protocol.Observed) bool {
 	if b.Body == 0 {
 		return true
 	}
 	return u.Input+u.CachedInput+u.CacheWrite <= b.input(seen) && u.Output <= b.output(seen)
 }
 
-func (b Bounds) input(seen *protocol.Seen) int64 {
+func (b Bounds) input(seen *protocol.Observed) int64 {
 	most := b.Body + b.Attachments*attachmentBound + b.Parent + templateTokens
 	if b.Elsewhere || seen.Ran {
 		most += elsewhereTokens
@@ -42,7 +42,7 @@ func (b Bounds) input(seen *protocol.Seen) int64 {
 	return most
 }
 
-func (b Bounds) output(seen *protocol.Seen) int64 {
+func (b Bounds) output(seen *protocol.Observed) int64 {
 	if b.Maximum > 0 {
 		return 2*b.Maximum + outputMargin
 	}
@@ -51,7 +51,7 @@ func (b Bounds) output(seen *protocol.Seen) int64 {
 
 // reported is the usage as the answer told it, hosted calls and tier included.
 // anomaly tells that it must not be charged.
-func reported(c Case, seen *protocol.Seen) (u price.Usage, anomaly bool) {
+func reported(c BillInput, seen *protocol.Observed) (u price.Usage, anomaly bool) {
 	u = seen.Usage
 	u.Tools, u.Tier = seen.Hosted, seen.Tier
 	u, anomaly = price.Normalize(u)

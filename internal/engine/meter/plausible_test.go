@@ -14,8 +14,8 @@ import (
 // TestImplausibleUsage: beyond what the request can have used nobody is charged
 // for it. The bounds themselves are believed.
 func TestImplausibleUsage(t *testing.T) {
-	usage := func(in, out int64) *protocol.Seen {
-		return &protocol.Seen{Reported: true, Usage: price.Usage{Input: in, Output: out}, TextBytes: 40}
+	usage := func(in, out int64) *protocol.Observed {
+		return &protocol.Observed{Reported: true, Usage: price.Usage{Input: in, Output: out}, TextBytes: 40}
 	}
 	cached := usage(0, 1)
 	cached.Usage.CachedInput, cached.Usage.CacheWrite = 2_000, 301
@@ -27,7 +27,7 @@ func TestImplausibleUsage(t *testing.T) {
 	for _, c := range []struct {
 		name     string
 		bounds   meter.Bounds
-		seen     *protocol.Seen
+		seen     *protocol.Observed
 		believed bool
 	}{
 		{"as usual", plain, usage(60, 10), true},
@@ -49,7 +49,7 @@ func TestImplausibleUsage(t *testing.T) {
 		{"nothing is known of the request", meter.Bounds{}, usage(1<<31, 1<<31), true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			set := func(r *meter.Case) { r.Bounds, r.Held = c.bounds, 1_000*usd }
+			set := func(r *meter.BillInput) { r.Bounds, r.Held = c.bounds, 1_000*usd }
 			b := bill(t, c.seen, set)
 			if believed := b.Usage.Source == "reported"; believed != c.believed || believed != (len(b.Anomalies) == 0) {
 				t.Fatalf("%+v, anomalies %v", b.Usage, b.Anomalies)
@@ -65,9 +65,9 @@ func TestImplausibleUsage(t *testing.T) {
 func TestAnImplausibleLostAttempt(t *testing.T) {
 	s := seen()
 	s.Usage.Output = 1<<31 - 1
-	c := request(meter.Answered, attempt(1, s, true, "replay_read_error"), attempt(2, seen(), true, "answered"))
+	c := request(meter.ReceivedAnswer, attempt(1, s, true, "replay_read_error"), attempt(2, seen(), true, "answered"))
 	c.Bounds = meter.Bounds{Body: 300}
-	b, err := meter.Settle(c)
+	b, err := meter.MakeBill(c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,7 +84,7 @@ func TestAnImplausibleLostAttempt(t *testing.T) {
 // TestAnImplausibleOpening replaces no estimate.
 func TestAnImplausibleOpening(t *testing.T) {
 	s := silent()
-	s.Opening, s.Usage.Input = true, 5_000
-	b := bill(t, s, func(c *meter.Case) { c.Bounds = meter.Bounds{Body: 300} })
+	s.OpeningUsage, s.Usage.Input = true, 5_000
+	b := bill(t, s, func(c *meter.BillInput) { c.Bounds = meter.Bounds{Body: 300} })
 	expectUsage(t, b, 1_250_000, "estimated", "usage_anomaly")
 }

@@ -17,84 +17,84 @@ import (
 	"rubicon/internal/wire/fault"
 )
 
-// voidReason is why a hold is released that nobody knew to exist.
-const voidReason = fault.StoreUnavailable
+// uncertainReason is why a hold is released that nobody knew to exist.
+const uncertainReason = fault.StoreUnavailable
 
 // Queue sets where the ends of requests wait while the database is away, and
 // who is told once a second how many there are; before anything is written.
-func (b *Books) Queue(s *spool.Spool, log *slog.Logger, told func(waiting int, since time.Time)) {
-	b.queue, b.log, b.told = s, log, told
+func (b *Bookkeeper) Queue(s *spool.Spool, log *slog.Logger, told func(waiting int, since time.Time)) {
+	b.queue, b.log, b.onWaiting = s, log, told
 }
 
 // Waiting is how many ends of requests wait for the database, and since when
 // the longest.
-func (b *Books) Waiting() (n int, since time.Time) {
+func (b *Bookkeeper) Waiting() (n int, since time.Time) {
 	if b.queue == nil {
 		return 0, time.Time{}
 	}
 	return b.queue.Waiting()
 }
 
-// catchUp tells the database what waits, or tries whether a server takes writes:
+// writeBackIfPossible tells the database what waits, or tries whether a server takes writes:
 // a node without traffic would not know. A file is tried when somebody asks
 // (Probe), which takes no time.
-func (b *Books) catchUp(ctx context.Context) {
+func (b *Bookkeeper) writeBackIfPossible(ctx context.Context) {
 	if b.queue == nil {
 		return
 	}
 	if n, _ := b.queue.Waiting(); n > 0 {
-		if told, err := b.Replay(ctx, b.queue); told > 0 {
+		if told, err := b.WriteBack(ctx, b.queue); told > 0 {
 			b.log.Info("ends of requests that waited are in the database", "requests", told, "error", err)
 		}
-	} else if b.Away() || b.db.Shared() {
+	} else if b.DatabaseAway() || b.db.Shared() {
 		b.Probe(ctx)
 	}
-	if b.told != nil {
-		b.told(b.queue.Waiting())
+	if b.onWaiting != nil {
+		b.onWaiting(b.queue.Waiting())
 	}
 }
 
 // Probe writes to the database unless it took a write within the last second, so
 // that Away is true to the moment.
-func (b *Books) Probe(ctx context.Context) {
+func (b *Bookkeeper) Probe(ctx context.Context) {
 	b.probing.Lock()
 	defer b.probing.Unlock()
-	if b.node != nil && (b.Away() || b.now().UnixMilli()-b.wrote.Load() >= progressEvery.Milliseconds()) {
-		b.heard(ctx, b.node.Beat(ctx))
+	if b.node != nil && (b.DatabaseAway() || b.now().UnixMilli()-b.wrote.Load() >= progressEvery.Milliseconds()) {
+		b.noteDatabaseResult(ctx, b.node.Renew(ctx))
 	}
 }
 
-// entry is what waits: the end of a request. It may be carried out more than
+// queuedEnd is what waits: the end of a request. It may be carried out more than
 // once.
-type entry struct {
-	Closing Closing `json:"closing"`
-	Node    string  `json:"node"` // which a record's JSON leaves out
-	// Void: the hold may never have been made.
-	Void bool `json:"void,omitempty"`
+type queuedEnd struct {
+	Closing RequestEnd `json:"closing"`
+	Node    string     `json:"node"` // which a record's JSON leaves out
+	// HoldUncertain: the hold may never have been made.
+	HoldUncertain bool `json:"void,omitempty"`
 }
 
-// Away tells whether the database's last word was that it is away.
-func (b *Books) Away() bool { return b.away.Load() }
+// DatabaseAway tells whether the database's last word was that it is away.
+func (b *Bookkeeper) DatabaseAway() bool { return b.databaseAway.Load() }
 
-// heard takes in what the database said to work under ctx.
-func (b *Books) heard(ctx context.Context, err error) {
+// noteDatabaseResult takes in what the database said to work under ctx.
+func (b *Bookkeeper) noteDatabaseResult(ctx context.Context, err error) {
 	switch {
-	case troubled(err):
-		if !b.away.Swap(true) {
+	case isUnavailable(err):
+		if !b.databaseAway.Swap(true) {
 			b.log.Error("the database is away: ends of requests wait on disk, new requests are refused", "error", err)
 		}
 	case err != nil: // of the work, or nobody waited: no word about writes
 	default:
 		b.wrote.Store(b.now().UnixMilli())
-		if b.away.Swap(false) {
+		if b.databaseAway.Swap(false) {
 			b.log.Info("the database is back")
 		}
 		b.lost.over(b.log)
 	}
 }
 
-// troubled tells an error of a database that is away from one of the work.
-func troubled(err error) bool {
+// isUnavailable tells an error of a database that is away from one of the work.
+func isUnavailable(err error) bool {
 	return errors.Is(err, store.ErrUnavailable) || errors.Is(err, store.ErrUncertain) || errors.Is(err, store.ErrClosed)
 }
 
@@ -112,8 +112,8 @@ func refused(err error) bool {
 // ErrNotDurable is the error of an end that could be neither written nor queued.
 var ErrNotDurable = errors.New("the end of a request could be neither written nor queued")
 
-// later puts an end into the queue, where it is durable.
-func (b *Books) later(e entry, cause error) error {
+// enqueue puts an end into the queue, where it is durable.
+func (b *Bookkeeper) enqueue(e queuedEnd, cause error) error {
 	raw, err := e.encode()
 	switch {
 	case err != nil:
@@ -133,14 +133,14 @@ func (b *Books) later(e entry, cause error) error {
 // Keep takes the end of a request that Close refused with ErrNotDurable, as its
 // client was shown it. It is written if the database is back before this process
 // ends; else the next start resolves the request.
-func (b *Books) Keep(c Closing) {
+func (b *Bookkeeper) Keep(c RequestEnd) {
 	if b.queue != nil {
-		b.keep(entry{Closing: c})
+		b.keep(queuedEnd{Closing: c})
 	}
 }
 
 // keep puts an end into the queue on which nobody relies.
-func (b *Books) keep(e entry) {
+func (b *Bookkeeper) keep(e queuedEnd) {
 	if b.queue == nil {
 		return
 	}
@@ -153,7 +153,7 @@ func (b *Books) keep(e entry) {
 	}
 }
 
-func (e entry) encode() ([]byte, error) {
+func (e queuedEnd) encode() ([]byte, error) {
 	e.Node = e.Closing.Record.Node
 	return json.Marshal(e)
 }
@@ -161,9 +161,9 @@ func (e entry) encode() ([]byte, error) {
 // spare tells an entry that stands for no money: the record of a request that
 // was refused, or whose client left, before anything was done for it. A flood of
 // those must not take the room of settlements.
-func (e entry) spare() bool {
+func (e queuedEnd) spare() bool {
 	r := e.Closing.Record
-	return !e.Void && e.Closing.Free && len(r.Attempts) == 0 && (r.Outcome == journal.OutcomeRejected || r.Outcome == journal.OutcomeCancelled)
+	return !e.HoldUncertain && e.Closing.Uncharged && len(r.Attempts) == 0 && (r.Outcome == journal.OutcomeRejected || r.Outcome == journal.OutcomeCancelled)
 }
 
 // losses counts the records of refused requests for which there was no room.
@@ -195,20 +195,20 @@ func (l *losses) over(log *slog.Logger) {
 
 // Unrecorded is how many refused requests have no record, because there was no
 // room for it.
-func (b *Books) Unrecorded() int64 {
+func (b *Bookkeeper) Unrecorded() int64 {
 	b.lost.mu.Lock()
 	defer b.lost.mu.Unlock()
 	return b.lost.total
 }
 
-// Replay tells the database what waits in a spool, in order. An error says that
+// WriteBack tells the database what waits in a spool, in order. An error says that
 // it is still away; everything else is done with.
-func (b *Books) Replay(ctx context.Context, s *spool.Spool) (told int, err error) {
-	err = s.Drain(func(entries [][]byte) (int, error) {
+func (b *Bookkeeper) WriteBack(ctx context.Context, s *spool.Spool) (told int, err error) {
+	err = s.Process(func(entries [][]byte) (int, error) {
 		errs := make([]error, len(entries))
 		var wg sync.WaitGroup
 		for i, raw := range entries { // together, so that they share commits
-			wg.Go(func() { errs[i] = b.carryOut(ctx, raw) })
+			wg.Go(func() { errs[i] = b.writeQueued(ctx, raw) })
 		}
 		wg.Wait()
 		for i, err := range errs {
@@ -225,17 +225,17 @@ func (b *Books) Replay(ctx context.Context, s *spool.Spool) (told int, err error
 	return told, err
 }
 
-// carryOut writes one end. The error is nil unless the database is away or ctx
+// writeQueued writes one end. The error is nil unless the database is away or ctx
 // has ended.
-func (b *Books) carryOut(ctx context.Context, raw []byte) error {
-	var e entry
+func (b *Bookkeeper) writeQueued(ctx context.Context, raw []byte) error {
+	var e queuedEnd
 	err := json.Unmarshal(raw, &e)
 	if err == nil {
 		e.Closing.Record.Node = e.Node
-		err = b.repeat(ctx, e)
+		err = b.writeAgain(ctx, e)
 	}
-	b.heard(ctx, err)
-	if troubled(err) || err != nil && ctx.Err() != nil {
+	b.noteDatabaseResult(ctx, err)
+	if isUnavailable(err) || err != nil && ctx.Err() != nil {
 		return err
 	}
 	if err != nil {
@@ -246,21 +246,21 @@ func (b *Books) carryOut(ctx context.Context, raw []byte) error {
 	return nil
 }
 
-// repeat writes an end that may have been written before.
-func (b *Books) repeat(ctx context.Context, e entry) error {
-	if e.Void {
-		return b.void(ctx, e.Closing)
+// writeAgain writes an end that may have been written before.
+func (b *Bookkeeper) writeAgain(ctx context.Context, e queuedEnd) error {
+	if e.HoldUncertain {
+		return b.releasePossibleHold(ctx, e.Closing)
 	}
 	err := b.close(ctx, e.Closing)
 	if errors.Is(err, ledger.ErrResolved) {
-		err = b.late(ctx, e.Closing, nil)
+		err = b.correctEstimate(ctx, e.Closing, nil)
 	}
 	return err
 }
 
-// void gives back a hold if there is one, and records that the request was
+// releasePossibleHold gives back a hold if there is one, and records that the request was
 // refused.
-func (b *Books) void(ctx context.Context, c Closing) error {
+func (b *Bookkeeper) releasePossibleHold(ctx context.Context, c RequestEnd) error {
 	record, err := b.journal.Prepare(c.Record)
 	if err != nil {
 		return err
@@ -274,13 +274,13 @@ func (b *Books) void(ctx context.Context, c Closing) error {
 	}, ledger.Expect(c.Record.Customer, c.Record.RequestID))
 }
 
-// lateReason stands in the adjustment that corrects what a recovery assumed.
-const lateReason = "late_settlement"
+// correctionReason stands in the adjustment that corrects what a recovery assumed.
+const correctionReason = "late_settlement"
 
-// late deals with an end that comes after another: its own, written before the
+// correctEstimate deals with an end that comes after another: its own, written before the
 // answer was lost, or that of a recovery, which could only estimate. Of the
 // latter the difference is adjusted, once. own is what to return for its own.
-func (b *Books) late(ctx context.Context, c Closing, own error) error {
+func (b *Bookkeeper) correctEstimate(ctx context.Context, c RequestEnd, own error) error {
 	was, err := b.journal.Get(ctx, c.Record.RequestID)
 	if err != nil {
 		return err
@@ -292,6 +292,6 @@ func (b *Books) late(ctx context.Context, c Closing, own error) error {
 		return nil
 	}
 	_, err = b.ledger.Adjust(ctx, ledger.AdjustArgs{Customer: c.Record.Customer, Amount: was.Charge - c.Bill.Charge, Model: c.Record.PublicModel,
-		Request: c.Record.RequestID, Reason: lateReason, Actor: "gateway", IdempotencyKey: "late:" + c.Record.RequestID})
+		Request: c.Record.RequestID, Reason: correctionReason, Actor: "gateway", IdempotencyKey: "late:" + c.Record.RequestID})
 	return err
 }

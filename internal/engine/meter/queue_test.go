@@ -34,7 +34,7 @@ func (f *fixture) queued(t *testing.T) *spool.Spool {
 
 func (f *fixture) replay(s *spool.Spool) int {
 	f.t.Helper()
-	n, err := f.Replay(context.Background(), s)
+	n, err := f.WriteBack(context.Background(), s)
 	if err != nil {
 		f.t.Fatal(err)
 	}
@@ -45,17 +45,17 @@ func (f *fixture) replay(s *spool.Spool) int {
 }
 
 // answered is the end of a request with everything that an end can have.
-func answered(t *testing.T, id string) meter.Closing {
+func answered(t *testing.T, id string) meter.RequestEnd {
 	t.Helper()
-	c := request(meter.Answered, attempt(1, nil, true, "replay_read_error"), attempt(2, seen(), true, "answered"))
+	c := request(meter.ReceivedAnswer, attempt(1, nil, true, "replay_read_error"), attempt(2, seen(), true, "answered"))
 	c.Request = id
-	b, err := meter.Settle(c)
+	b, err := meter.MakeBill(c)
 	if err != nil {
 		t.Fatal(err)
 	}
 	b.Usage.Flags, b.Usage.Tools = []string{"unpriced"}, map[string]int64{"web_search": 2}
 	at := time.Date(2026, 7, 30, 12, 0, 0, 123e6, time.UTC)
-	return meter.Closing{Bill: b, Reason: "answered", State: []state.Entry{{Kind: state.KindResponse, ID: "resp_" + id, Origin: "ch/k1", Channel: "ch", StoreOff: true, Tokens: 15}},
+	return meter.RequestEnd{Bill: b, Reason: "answered", State: []state.Entry{{Kind: state.KindResponse, ID: "resp_" + id, Origin: "ch/k1", Channel: "ch", StoreOff: true, Tokens: 15}},
 		Record: journal.Record{RequestID: id, Customer: customer, Key: "key_1", ClientRequestID: "theirs", Surface: journal.SurfaceChat, Stream: true,
 			PublicModel: model, UpstreamModel: "up", ResponseID: "resp_" + id, Outcome: journal.OutcomeCompleted, Error: &journal.Error{Code: "c", Type: "t"},
 			AfterOutput: true, Usage: b.Usage, Charge: b.Charge, Lines: b.Lines, PriceVersion: "v1", StartedAt: at, FinishedAt: at.Add(time.Second),
@@ -78,13 +78,13 @@ func TestEndsWaitForTheDatabase(t *testing.T) {
 	if err := before.Close(t.Context(), answered(t, "req_1")); err != nil {
 		t.Fatal(err)
 	}
-	if n, _ := q.Waiting(); n != 0 || before.Away() {
-		t.Errorf("%d wait, away %t, with a database that is there", n, before.Away())
+	if n, _ := q.Waiting(); n != 0 || before.DatabaseAway() {
+		t.Errorf("%d wait, away %t, with a database that is there", n, before.DatabaseAway())
 	}
 	if err := before.db.Close(); err != nil { // it is away, whatever the reason
 		t.Fatal(err)
 	}
-	for _, c := range []meter.Closing{answered(t, "req_2"), {Reason: "header_timeout",
+	for _, c := range []meter.RequestEnd{answered(t, "req_2"), {Reason: "header_timeout",
 		Record: journal.Record{RequestID: "req_3", Customer: customer, PublicModel: model, Outcome: journal.OutcomeFailed}}} {
 		if err := before.Close(t.Context(), c); err != nil {
 			t.Fatal(err)
@@ -97,11 +97,11 @@ func TestEndsWaitForTheDatabase(t *testing.T) {
 	if err := before.begin("req_5"); !errors.Is(err, store.ErrClosed) {
 		t.Errorf("a hold without a database: %v", err)
 	}
-	if n, since := q.Waiting(); n != 3 || since.IsZero() || !before.Away() {
-		t.Errorf("%d wait since %v, away %t", n, since, before.Away())
+	if n, since := q.Waiting(); n != 3 || since.IsZero() || !before.DatabaseAway() {
+		t.Errorf("%d wait since %v, away %t", n, since, before.DatabaseAway())
 	}
 	// Once more, as after a crash in the middle of telling.
-	if err := meter.Later(before.Books, answered(t, "req_2")); err != nil {
+	if err := meter.Later(before.Bookkeeper, answered(t, "req_2")); err != nil {
 		t.Fatal(err)
 	}
 
@@ -137,9 +137,9 @@ func TestALeavingClientIsNoOutage(t *testing.T) {
 	f.queued(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	err := f.Open(ctx, meter.Opening{Held: 1, Record: journal.Record{RequestID: "req_1", Customer: customer, PublicModel: model}})
-	if !errors.Is(err, context.Canceled) || f.Away() {
-		t.Errorf("%v, away %t", err, f.Away())
+	err := f.Open(ctx, meter.RequestStart{Held: 1, Record: journal.Record{RequestID: "req_1", Customer: customer, PublicModel: model}})
+	if !errors.Is(err, context.Canceled) || f.DatabaseAway() {
+		t.Errorf("%v, away %t", err, f.DatabaseAway())
 	}
 }
 
@@ -155,7 +155,7 @@ func TestAnOpeningInDoubt(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, id := range []string{"req_made", "req_never", "req_settled"} {
-		meter.Doubt(f.Books, meter.Closing{Reason: "store_unavailable",
+		meter.MakeUncertain(f.Bookkeeper, meter.RequestEnd{Reason: "store_unavailable",
 			Record: journal.Record{RequestID: id, Customer: customer, PublicModel: model, Outcome: journal.OutcomeRejected}})
 	}
 	f.replay(q)
@@ -174,7 +174,7 @@ func TestTheTruthComesLate(t *testing.T) {
 	f := open(t)
 	f.credit(usd)
 	q := f.queued(t)
-	released := meter.Closing{Reason: "x", Record: journal.Record{RequestID: "req_released", Customer: customer, PublicModel: model, Outcome: journal.OutcomeFailed}}
+	released := meter.RequestEnd{Reason: "x", Record: journal.Record{RequestID: "req_released", Customer: customer, PublicModel: model, Outcome: journal.OutcomeFailed}}
 	for _, id := range []string{"req_dearer", "req_cheaper", "req_released"} {
 		f.mustBegin(id)
 		if id != "req_dearer" {
@@ -185,11 +185,11 @@ func TestTheTruthComesLate(t *testing.T) {
 		t.Fatalf("recovered %d", n)
 	}
 	for range 2 {
-		for _, c := range []meter.Closing{answered(t, "req_dearer"), answered(t, "req_cheaper"), released} {
+		for _, c := range []meter.RequestEnd{answered(t, "req_dearer"), answered(t, "req_cheaper"), released} {
 			if err := f.Close(t.Context(), c); err != nil { // directly
 				t.Errorf("%s: %v", c.Record.RequestID, err)
 			}
-			if err := meter.Later(f.Books, c); err != nil { // and out of the queue
+			if err := meter.Later(f.Bookkeeper, c); err != nil { // and out of the queue
 				t.Error(err)
 			}
 		}
@@ -215,8 +215,8 @@ func TestAnEndThatCannotBeWritten(t *testing.T) {
 	f.mustBegin("req_1")
 	wrong := answered(t, "req_1")
 	wrong.Record.Customer = "cus_other"
-	later := func(c meter.Closing) {
-		if err := meter.Later(f.Books, c); err != nil {
+	later := func(c meter.RequestEnd) {
+		if err := meter.Later(f.Bookkeeper, c); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -27,15 +27,15 @@ import (
 // prices finds the list of a version, under which the request began; costs are
 // those in force now, since they have no versions. A request whose list nobody
 // knows is released, because nobody can say its price.
-func (b *Books) Recover(ctx context.Context, node string, prices func(version string) (price.List, bool),
+func (b *Bookkeeper) Recover(ctx context.Context, node string, prices func(version string) (price.List, bool),
 	costs func(channel, publicModel string) (price.List, bool), log *slog.Logger) (resolved int, err error) {
-	left, err := b.leftBy(ctx, node)
+	left, err := b.unfinishedOf(ctx, node)
 	if err != nil {
 		return 0, err
 	}
 	for _, r := range left.running {
 		hold, held := left.holds[r.Record.RequestID]
-		c := wreck{Running: r, hold: hold, held: held, prices: prices, costs: costs}.close(b.now(), log)
+		c := interrupted{Running: r, hold: hold, held: held, prices: prices, costs: costs}.closing(b.now(), log)
 		err := b.close(ctx, c)
 		if errors.Is(err, ledger.ErrResolved) {
 			continue // somebody else was quicker
@@ -47,7 +47,7 @@ func (b *Books) Recover(ctx context.Context, node string, prices func(version st
 			"outcome", c.Record.Outcome, "charge", c.Record.Charge)
 		resolved++
 	}
-	for _, request := range left.stray {
+	for _, request := range left.holdsWithoutRecord {
 		release := func(tx *store.Tx) error { return b.ledger.Release(tx, request, string(replay.GatewayFault)) }
 		err := b.db.Write(ctx, release)
 		if errors.Is(err, ledger.ErrResolved) {
@@ -65,15 +65,15 @@ func (b *Books) Recover(ctx context.Context, node string, prices func(version st
 // recoveredNote is in the record of every request that Recover resolved.
 const recoveredNote = "the gateway died while this request ran; it was resolved at the next start"
 
-// remains is what is unfinished, as of one moment: read one after the other, a
+// unfinished is what is unfinished, as of one moment: read one after the other, a
 // request that began in between would look like a hold that nobody runs.
-type remains struct {
-	running []journal.Running
-	holds   map[string]ledger.OpenHold
-	stray   []string // holds that nobody runs
+type unfinished struct {
+	running            []journal.Running
+	holds              map[string]ledger.OpenHold
+	holdsWithoutRecord []string // holds that nobody runs
 }
 
-func (b *Books) leftBy(ctx context.Context, node string) (left remains, err error) {
+func (b *Bookkeeper) unfinishedOf(ctx context.Context, node string) (left unfinished, err error) {
 	err = b.db.Read(ctx, func(q *store.Query) (err error) {
 		if left.running, err = b.journal.RunningOn(q, node); err != nil {
 			return err
@@ -86,14 +86,14 @@ func (b *Books) leftBy(ctx context.Context, node string) (left remains, err erro
 		for _, h := range list {
 			left.holds[h.Request] = h
 		}
-		left.stray, err = b.ledger.StrayHolds(q)
+		left.holdsWithoutRecord, err = b.ledger.HoldsWithoutRecord(q)
 		return err
 	})
 	return left, err
 }
 
-// wreck is one request that was running.
-type wreck struct {
+// interrupted is one request that was running.
+type interrupted struct {
 	journal.Running
 	hold   ledger.OpenHold
 	held   bool // there is a hold, and it is open
@@ -101,15 +101,15 @@ type wreck struct {
 	costs  func(channel, publicModel string) (price.List, bool)
 }
 
-// close works out how the request ends.
-func (w wreck) close(now time.Time, log *slog.Logger) Closing {
+// closing works out how the request ends.
+func (w interrupted) closing(now time.Time, log *slog.Logger) RequestEnd {
 	r := w.Record
-	bill, err := Settle(w.billing())
+	bill, err := MakeBill(w.billing())
 	if err != nil {
 		log.Error("working out a bill; the hold is released", "request_id", r.RequestID, "error", err)
 		bill = Bill{Usage: journal.Usage{Source: SourceNone}}
 	}
-	r.AfterOutput = w.delivered()
+	r.AfterOutput = w.hadOutput()
 	r.Outcome, r.Error = w.outcome()
 	r.Delivered = journal.Delivered{Events: w.Progress.OutputEvents, Bytes: w.Progress.DeliveredBytes}
 	r.Usage, r.Charge, r.Lines = bill.Usage, bill.Charge, bill.Lines
@@ -123,69 +123,69 @@ func (w wreck) close(now time.Time, log *slog.Logger) Closing {
 	}
 	if route, ok := w.route(); ok {
 		r.UpstreamModel = route.UpstreamModel
-		r.Attempts = append(append(r.Attempts, route.Lost...), w.attempt(route))
+		r.Attempts = append(append(r.Attempts, route.Earlier...), w.attempt(route))
 		for i := range r.Attempts {
 			r.Attempts[i].Cost = bill.CostOf(r.Attempts[i].N)
 		}
 	}
-	return Closing{Record: r, Bill: bill, Free: !w.held, Reason: string(replay.GatewayFault)}
+	return RequestEnd{Record: r, Bill: bill, Uncharged: !w.held, Reason: string(replay.GatewayFault)}
 }
 
-func (w wreck) delivered() bool { return w.Progress.OutputEvents > 0 }
+func (w interrupted) hadOutput() bool { return w.Progress.OutputEvents > 0 }
 
 // whole is what is known of an answer that its client had in whole; nil: it had
 // not.
-func (w wreck) whole() *LiveWhole {
+func (w interrupted) whole() *LiveWhole {
 	route, _ := w.route()
-	if !w.delivered() {
+	if !w.hadOutput() {
 		return nil
 	}
 	return route.Whole
 }
 
 // outcome is the record's word for how the request ended.
-func (w wreck) outcome() (journal.Outcome, *journal.Error) {
+func (w interrupted) outcome() (journal.Outcome, *journal.Error) {
 	if w.whole() != nil {
 		return journal.OutcomeCompleted, nil
 	}
 	row, _ := fault.Lookup(fault.InternalError)
 	told := &journal.Error{Code: row.Code, Type: row.Type}
-	if w.delivered() {
+	if w.hadOutput() {
 		return journal.OutcomePartial, told
 	}
 	return journal.OutcomeFailed, told
 }
 
 // paysFor tells whether content was among the output that was handed over.
-func (w wreck) paysFor(route LiveRoute) bool {
-	return w.delivered() && (route.Content || w.Progress.DeliveredBytes > 0)
+func (w interrupted) paysFor(route RunningAttempt) bool {
+	return w.hadOutput() && (route.Content || w.Progress.DeliveredBytes > 0)
 }
 
 // billing is the request as Settle wants it. An attempt that was dispatched
 // may have executed.
-func (w wreck) billing() Case {
+func (w interrupted) billing() BillInput {
 	var billing Billing
 	_ = json.Unmarshal(w.Record.Billing, &billing) // of another version, or none: nothing is charged
-	c := Case{Request: w.Record.RequestID, Customer: w.Record.Customer, Model: w.Record.PublicModel, Held: w.hold.Amount,
-		InputEstimate: billing.InputEstimate, BytesPerToken: billing.BytesPerToken, Free: billing.Free || !w.held}
+	c := BillInput{Request: w.Record.RequestID, Customer: w.Record.Customer, Model: w.Record.PublicModel, Held: w.hold.Amount,
+		InputEstimate: billing.InputEstimate, BytesPerToken: billing.BytesPerToken, Uncharged: billing.Uncharged || !w.held}
 	list, priced := w.prices(w.Record.PriceVersion)
 	c.Price = list
-	seen := &protocol.Seen{}
+	seen := &protocol.Observed{}
 	route, dispatched := w.route()
 	whole := w.whole()
 	switch {
 	case !priced:
 	case whole != nil:
-		c.Ended, *seen = Answered, whole.seen()
+		c.Received, *seen = ReceivedAnswer, whole.seen()
 	case w.paysFor(route):
-		c.Ended = OutputThenCut
+		c.Received = ReceivedPart
 	}
 	seen.TextBytes = w.Progress.DeliveredBytes
 	if route.BytesPerToken > 0 {
 		c.BytesPerToken = route.BytesPerToken
 	}
-	if dispatched || c.Ended != NothingDelivered {
-		for _, lost := range route.Lost {
+	if dispatched || c.Received != ReceivedNothing {
+		for _, lost := range route.Earlier {
 			c.Attempts = append(c.Attempts, Attempt{N: lost.N, Channel: lost.Channel, Cost: w.cost(lost.Channel),
 				Executed: lost.MayHaveExecuted, Reason: lost.Reason})
 		}
@@ -196,7 +196,7 @@ func (w wreck) billing() Case {
 }
 
 // cost is what the channel costs now; one that is gone costs nothing.
-func (w wreck) cost(channel string) price.List {
+func (w interrupted) cost(channel string) price.List {
 	cost, known := w.costs(channel, w.Record.PublicModel)
 	if !known {
 		return price.List{}
@@ -206,18 +206,18 @@ func (w wreck) cost(channel string) price.List {
 
 // route is the attempt that ran last. Before the first note the chosen channel
 // stands in the record; the dispatch follows the choice at once.
-func (w wreck) route() (LiveRoute, bool) {
-	var route LiveRoute
+func (w interrupted) route() (RunningAttempt, bool) {
+	var route RunningAttempt
 	if err := json.Unmarshal([]byte(w.Progress.Note), &route); err == nil && route.Channel != "" {
 		return route, true
 	}
 	if n := len(w.Record.Decisions); n > 0 && w.Record.Decisions[n-1].Chosen != "" {
-		return LiveRoute{Attempt: n, Channel: w.Record.Decisions[n-1].Chosen}, true
+		return RunningAttempt{Attempt: n, Channel: w.Record.Decisions[n-1].Chosen}, true
 	}
-	return LiveRoute{}, false
+	return RunningAttempt{}, false
 }
 
-func (w wreck) attempt(route LiveRoute) journal.Attempt {
+func (w interrupted) attempt(route RunningAttempt) journal.Attempt {
 	a := journal.Attempt{N: route.Attempt, Channel: route.Channel, Credential: route.Credential, UpstreamModel: route.UpstreamModel,
 		Outcome: "failed", Failure: string(classify.GatewayFault), MayHaveExecuted: true,
 		Verdict: string(replay.Deliver), Reason: string(replay.GatewayFault), Events: w.Progress.OutputEvents, StartedAt: w.Record.StartedAt}

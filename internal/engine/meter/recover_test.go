@@ -17,23 +17,23 @@ import (
 )
 
 // progressed notes what was delivered of a running request, as the board does.
-func (f *fixture) progressed(id string, events, bytes int64, route *meter.LiveRoute) {
+func (f *fixture) progressed(id string, events, bytes int64, route *meter.RunningAttempt) {
 	f.t.Helper()
 	live, untrack := f.Track(id)
 	defer untrack()
 	if route != nil {
-		live.Route(*route)
+		live.SetAttempt(*route)
 	}
 	live.Events.Store(events)
 	live.Bytes.Store(bytes)
 	live.Content.Store(bytes > 0)
-	meter.Note(f.Books, context.Background())
+	meter.Note(f.Bookkeeper, context.Background())
 }
 
-var second = meter.LiveRoute{Attempt: 2, Channel: "ch", Credential: "k1", UpstreamModel: "up"}
+var second = meter.RunningAttempt{Attempt: 2, Channel: "ch", Credential: "k1", UpstreamModel: "up"}
 
-func chosen(channel string) func(*meter.Opening) {
-	return func(o *meter.Opening) { o.Record.Decisions = []journal.Decision{{N: 1, Chosen: channel}} }
+func chosen(channel string) func(*meter.RequestStart) {
+	return func(o *meter.RequestStart) { o.Record.Decisions = []journal.Decision{{N: 1, Chosen: channel}} }
 }
 
 func TestRecover(t *testing.T) {
@@ -50,11 +50,11 @@ func TestRecover(t *testing.T) {
 	before.progressed("req_waiting", 0, 0, &second)
 	before.mustBegin("req_young", chosen("ch"))
 	before.mustBegin("req_undispatched")
-	before.mustBegin("req_capped", func(o *meter.Opening) { o.Held = 1_000_001 })
+	before.mustBegin("req_capped", func(o *meter.RequestStart) { o.Held = 1_000_001 })
 	before.progressed("req_capped", 1, 20, &second)
-	before.mustBegin("req_gone", func(o *meter.Opening) { o.Record.PublicModel, o.Record.PriceVersion = "gone", "gone" })
+	before.mustBegin("req_gone", func(o *meter.RequestStart) { o.Record.PublicModel, o.Record.PriceVersion = "gone", "gone" })
 	before.progressed("req_gone", 1, 20, &second)
-	before.mustBegin("req_free", func(o *meter.Opening) { o.Free, o.Held = true, 0 })
+	before.mustBegin("req_free", func(o *meter.RequestStart) { o.Uncharged, o.Held = true, 0 })
 	err := before.db.Write(t.Context(), func(tx *store.Tx) error {
 		return before.ledger.Hold(tx, ledger.HoldArgs{Request: "req_bare", Customer: customer, Model: model, Amount: 5})
 	})
@@ -144,7 +144,7 @@ func TestRecoverTellsOfLostAttempts(t *testing.T) {
 			f.credit(usd)
 			f.mustBegin("req_1")
 			route := second
-			route.Lost = []journal.Attempt{{N: 1, Channel: "ch", Credential: "k0", UpstreamModel: "up", Outcome: "failed",
+			route.Earlier = []journal.Attempt{{N: 1, Channel: "ch", Credential: "k0", UpstreamModel: "up", Outcome: "failed",
 				Failure: "failed_event", MayHaveExecuted: c.executed, Verdict: "replay", Reason: "replay_failed_event"}}
 			f.progressed("req_1", c.events, 20, &route)
 			if n := f.recover(); n != 1 {
@@ -192,7 +192,7 @@ func TestRecoverWholeAnswers(t *testing.T) {
 			f.mustBegin("req_1")
 			live, untrack := f.Track("req_1")
 			defer untrack()
-			live.Route(second)
+			live.SetAttempt(second)
 			live.Events.Store(c.events)
 			live.Bytes.Store(20)
 			live.Whole(c.whole)
@@ -233,11 +233,11 @@ func TestRecoverChargesContent(t *testing.T) {
 	noted := func(id string, content bool) {
 		before.mustBegin(id)
 		live, untrack := before.Track(id)
-		live.Route(second)
+		live.SetAttempt(second)
 		live.Events.Store(2)
-		meter.Note(before.Books, t.Context())
+		meter.Note(before.Bookkeeper, t.Context())
 		live.Content.Store(content) // a change by itself
-		meter.Note(before.Books, t.Context())
+		meter.Note(before.Bookkeeper, t.Context())
 		untrack()
 	}
 	noted("req_empty", false)

@@ -94,7 +94,7 @@ func TestAnEndThatFindsNoRoom(t *testing.T) {
 	if n, _ := q.Waiting(); n != before {
 		t.Errorf("%d wait, want %d", n, before)
 	}
-	if err := q.Drain(func(e [][]byte) (int, error) { return len(e), nil }); err != nil {
+	if err := q.Process(func(e [][]byte) (int, error) { return len(e), nil }); err != nil {
 		t.Fatal(err)
 	}
 	f.Keep(answered(t, "req_1"))

@@ -43,14 +43,14 @@ func TestCommitsWithoutAnAnswer(t *testing.T) {
 		}
 	})
 	wg.Wait()
-	if n, _ := q.Waiting(); n == 0 || !f.Away() {
-		t.Errorf("%d wait, away %t", n, f.Away())
+	if n, _ := q.Waiting(); n == 0 || !f.DatabaseAway() {
+		t.Errorf("%d wait, away %t", n, f.DatabaseAway())
 	}
 	if err := server.FindStandby(); err != nil {
 		t.Fatal(err)
 	}
 	for { // the writers are told by the server
-		if _, err := f.Replay(t.Context(), q); err == nil {
+		if _, err := f.WriteBack(t.Context(), q); err == nil {
 			break
 		}
 	}

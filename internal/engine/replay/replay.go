@@ -28,9 +28,9 @@ type Handed uint8
 
 // What was handed over. Anything but Nothing is the point of no return.
 const (
-	Nothing Handed = iota
-	LifecycleOnly
-	OutputToo
+	NothingHanded Handed = iota
+	LifecycleHanded
+	OutputHanded
 )
 
 // Facts is all that the decision may depend on.
@@ -51,7 +51,7 @@ type Facts struct {
 	HostedTool   bool
 
 	Atomic     bool // atomic delivery: output was seen, but nothing released
-	ClientGone bool
+	ClientLeft bool
 	RouteLeft  bool
 
 	Made   Counts // before this decision, this attempt included in Attempts
@@ -91,8 +91,8 @@ func Decide(f Facts) Verdict {
 	return Verdict{w.action, w.reason}
 }
 
-// wish is what a class of failure would do if nothing forbade it.
-type wish struct {
+// wanted is what a class of failure would do if nothing forbade it.
+type wanted struct {
 	action  Action // Switch or Replay: the action at hand
 	reason  Reason // if it is done
 	refused Reason // the class's own refusal, "" none
@@ -100,11 +100,11 @@ type wish struct {
 
 // wants applies the class's rule to the facts. Facts that contradict each other
 // (a refused connection that may have executed) are read the careful way.
-func (r rule) wants(f Facts) wish {
-	w := wish{action: r.again, reason: r.reason, refused: r.no}
+func (r rule) wants(f Facts) wanted {
+	w := wanted{action: r.again, reason: r.reason, refused: r.no}
 	switch {
 	case f.Atomic && (r.atomic || r.again != Deliver):
-		return wish{action: Replay, reason: ReplayAtomic}
+		return wanted{action: Replay, reason: ReplayAtomic}
 	case r.again == Deliver:
 		w.action = Replay // what would be at hand: a second execution
 	case r.timeout:
@@ -112,9 +112,9 @@ func (r rule) wants(f Facts) wish {
 			w.refused = ""
 		}
 	case f.ByEvent:
-		w = wish{action: Replay, reason: ReplayFailedEvent}
+		w = wanted{action: Replay, reason: ReplayFailedEvent}
 	case r.again == Switch && f.Executed:
-		w = wish{action: Replay, reason: ReplayBadAnswer}
+		w = wanted{action: Replay, reason: ReplayBadAnswer}
 	case f.Failure == classify.ReadError && f.Streaming && f.Events && !f.Limits.AfterLifecycle:
 		w.refused = ReadErrorAfterLifecycle
 	}
@@ -158,10 +158,10 @@ func (f Facts) hostedForbids() bool {
 
 // forbids finds the first reason, in the order of docs/contract.md#s3-precedence, that forbids the
 // wish; "" when nothing does.
-func forbids(f Facts, w wish) Reason {
+func forbids(f Facts, w wanted) Reason {
 	for i := range precedence {
 		p := &precedence[i]
-		if !(p.spares && w.action == Switch) && p.applies(f, w) {
+		if !(p.doesNotForbid && w.action == Switch) && p.applies(f, w) {
 			return p.reason
 		}
 	}

@@ -110,11 +110,11 @@ func ruleOf(f classify.Failure) rule {
 
 // refusal is a reason not to run again, by facts or as a class's own.
 type refusal struct {
-	reason  Reason
-	row     string
-	what    string // "" for a class's own: its rule says it
-	spares  bool   // never forbids a switch
-	applies func(Facts, wish) bool
+	reason        Reason
+	row           string
+	what          string // "" for a class's own: its rule says it
+	doesNotForbid bool   // never forbids a switch
+	applies       func(Facts, wanted) bool
 }
 
 // precedence is the order of reasons, docs/contract.md#s3-precedence: the first that forbids the
@@ -128,26 +128,26 @@ type refusal struct {
 // is the timeout rule's own condition, so the timeout's own reason is given.
 var precedence = [...]refusal{
 	{reason: ClientDisconnected, row: "15", what: "the client left",
-		applies: func(f Facts, w wish) bool { return f.ClientGone || w.refused == ClientDisconnected }},
+		applies: func(f Facts, w wanted) bool { return f.ClientLeft || w.refused == ClientDisconnected }},
 	{reason: OutputDelivered, row: "11", what: "an output event was handed to the client",
-		applies: func(f Facts, _ wish) bool { return f.Handed == OutputToo }},
+		applies: func(f Facts, _ wanted) bool { return f.Handed == OutputHanded }},
 	{reason: LifecycleDelivered, row: "11", what: "a lifecycle event was handed to the client",
-		applies: func(f Facts, _ wish) bool { return f.Handed == LifecycleOnly }},
+		applies: func(f Facts, _ wanted) bool { return f.Handed == LifecycleHanded }},
 	{reason: UsageObserved, row: "17", what: "the failure carries usage or a result: it ran, and is delivered as it is",
-		applies: func(f Facts, _ wish) bool { return f.Usage }},
+		applies: func(f Facts, _ wanted) bool { return f.Usage }},
 	own(UpstreamAuth),
 	own(GatewayFault),
 	own(ConnectionLimit),
 	own(Deterministic),
 	own(UnknownFailure),
 	{reason: StatefulContinuation, row: "12", what: "the request continues upstream state",
-		applies: func(f Facts, _ wish) bool { return f.Continuation }},
+		applies: func(f Facts, _ wanted) bool { return f.Continuation }},
 	{reason: OriginBound, row: "12", what: "the request names things that live at one upstream account",
-		applies: func(f Facts, _ wish) bool { return f.OriginBound }},
-	{reason: StatefulStore, row: "12", what: "the request is stored upstream", spares: true,
-		applies: func(f Facts, _ wish) bool { return f.Stored }},
-	{reason: HostedTool, row: "13", what: "hosted tools may have had effects", spares: true,
-		applies: func(f Facts, _ wish) bool { return f.hostedForbids() }},
+		applies: func(f Facts, _ wanted) bool { return f.OriginBound }},
+	{reason: StatefulStore, row: "12", what: "the request is stored upstream", doesNotForbid: true,
+		applies: func(f Facts, _ wanted) bool { return f.Stored }},
+	{reason: HostedTool, row: "13", what: "hosted tools may have had effects", doesNotForbid: true,
+		applies: func(f Facts, _ wanted) bool { return f.hostedForbids() }},
 	own(AnswerTimeout),
 	own(HeaderTimeout),
 	own(FirstEventTimeout),
@@ -156,20 +156,20 @@ var precedence = [...]refusal{
 	own(RequestTimeout),
 	own(BufferLimit),
 	{reason: ReadErrorAfterLifecycle, row: "18", what: "the stream broke off after a lifecycle event was held (replay.after_lifecycle allows it)",
-		applies: func(_ Facts, w wish) bool { return w.refused == ReadErrorAfterLifecycle }},
+		applies: func(_ Facts, w wanted) bool { return w.refused == ReadErrorAfterLifecycle }},
 	{reason: AttemptsSpent, row: "19", what: "three attempts were made",
-		applies: func(f Facts, _ wish) bool { return f.Made.Attempts >= f.Limits.Attempts }},
+		applies: func(f Facts, _ wanted) bool { return f.Made.Attempts >= f.Limits.Attempts }},
 	{reason: SwitchBudgetSpent, row: "19", what: "the switches are spent (switch.max)",
-		applies: func(f Facts, w wish) bool { return w.action == Switch && f.Made.Switches >= f.Limits.Switches }},
-	{reason: ReplayBudgetSpent, row: "10", what: "the replay was made (replay.max), or a timeout switch has taken its place", spares: true,
-		applies: func(f Facts, _ wish) bool {
+		applies: func(f Facts, w wanted) bool { return w.action == Switch && f.Made.Switches >= f.Limits.Switches }},
+	{reason: ReplayBudgetSpent, row: "10", what: "the replay was made (replay.max), or a timeout switch has taken its place", doesNotForbid: true,
+		applies: func(f Facts, _ wanted) bool {
 			return f.Made.Replays >= f.Limits.Replays || f.Made.TimeoutSwitches > 0
 		}},
 	{reason: NoChannelLeft, row: "19", what: "no other route is left",
-		applies: func(f Facts, _ wish) bool { return !f.RouteLeft }},
+		applies: func(f Facts, _ wanted) bool { return !f.RouteLeft }},
 }
 
 // own is the place in the order of a class's own refusal.
 func own(r Reason) refusal {
-	return refusal{reason: r, applies: func(_ Facts, w wish) bool { return w.refused == r }}
+	return refusal{reason: r, applies: func(_ Facts, w wanted) bool { return w.refused == r }}
 }

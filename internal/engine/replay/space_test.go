@@ -58,7 +58,7 @@ var flags = []func(*replay.Facts, bool){
 	func(f *replay.Facts, b bool) { f.OriginBound = b },
 	func(f *replay.Facts, b bool) { f.HostedTool = b },
 	func(f *replay.Facts, b bool) { f.Atomic = b },
-	func(f *replay.Facts, b bool) { f.ClientGone = b },
+	func(f *replay.Facts, b bool) { f.ClientLeft = b },
 	func(f *replay.Facts, b bool) { f.RouteLeft = b },
 }
 
@@ -70,7 +70,7 @@ var failures = append(classify.All(), "of another version")
 // every failure meets every budget, with the flags that budgets can matter to.
 func TestSpace(t *testing.T) {
 	n := 0
-	var met meetings
+	var met reasonPairs
 	check := func(f replay.Facts) {
 		n++
 		v := replay.Decide(f)
@@ -87,7 +87,7 @@ func TestSpace(t *testing.T) {
 			for i, flag := range flags {
 				flag(&f, set>>i&1 == 1)
 			}
-			for _, f.Handed = range []replay.Handed{replay.Nothing, replay.LifecycleOnly, replay.OutputToo} {
+			for _, f.Handed = range []replay.Handed{replay.NothingHanded, replay.LifecycleHanded, replay.OutputHanded} {
 				for range 2 {
 					f.Made, f.Limits = counts[n%len(counts)], budgets[n/7%len(budgets)]
 					f.Limits.AfterLifecycle = n/11%2 == 0
@@ -120,13 +120,13 @@ func broken(f replay.Facts, v replay.Verdict) string {
 		return "action and reason do not fit"
 	case v.Action != replay.Deliver && v.Action != replay.Switch && v.Action != replay.Replay:
 		return "no action"
-	case runs && f.Handed != replay.Nothing:
+	case runs && f.Handed != replay.NothingHanded:
 		return "a second beginning to one client"
 	case runs && f.Usage:
 		return "runs again although usage or a result was seen"
 	case runs && (f.Continuation || f.OriginBound):
 		return "moves state"
-	case runs && f.ClientGone:
+	case runs && f.ClientLeft:
 		return "runs for nobody"
 	case runs && !f.RouteLeft:
 		return "runs again without a route"
@@ -155,7 +155,7 @@ func timeout(f classify.Failure) bool { return strings.HasSuffix(string(f), "_ti
 // judge compares a verdict with docs/contract.md#s3: the reasons that forbid
 // the action at hand, found without the package's tables, and the first of
 // them in the order of docs/contract.md#s3-precedence.
-func judge(f replay.Facts, v replay.Verdict, met *meetings) string {
+func judge(f replay.Facts, v replay.Verdict, met *reasonPairs) string {
 	action, reason, own := atHand(f)
 	all := forbidding(f, action, own)
 	if all == 0 {
@@ -176,12 +176,12 @@ type reasons uint32
 
 func setOf(r replay.Reason) reasons { return 1 << slices.Index(order, r) }
 
-type answer struct {
+type decided struct {
 	action replay.Action
 	reason replay.Reason
 }
 
-var plain = map[classify.Failure]answer{
+var plain = map[classify.Failure]decided{
 	"failed_event": {"replay", "replay_failed_event"}, "read_error": {"replay", "replay_read_error"},
 	"upstream_5xx": {"replay", "replay_upstream_5xx"}, "bad_answer": {"replay", "replay_bad_answer"},
 	"connect": {"switch", "switch_connect"}, "rate_limited": {"switch", "switch_rate_limited"},
@@ -236,9 +236,9 @@ func forbidding(f replay.Facts, action replay.Action, own replay.Reason) (all re
 		applies bool
 		reason  replay.Reason
 	}{
-		{f.ClientGone, "client_disconnected"},
-		{f.Handed == replay.OutputToo, "output_delivered"},
-		{f.Handed == replay.LifecycleOnly, "lifecycle_delivered"},
+		{f.ClientLeft, "client_disconnected"},
+		{f.Handed == replay.OutputHanded, "output_delivered"},
+		{f.Handed == replay.LifecycleHanded, "lifecycle_delivered"},
 		{f.Usage, "usage_observed"},
 		{f.Continuation, "stateful_continuation"},
 		{f.OriginBound, "origin_bound"},
@@ -256,10 +256,10 @@ func forbidding(f replay.Facts, action replay.Action, own replay.Reason) (all re
 	return all
 }
 
-// meetings collects which reasons stood side by side.
-type meetings [32]reasons
+// reasonPairs collects which reasons stood side by side.
+type reasonPairs [32]reasons
 
-func (m *meetings) note(all reasons) {
+func (m *reasonPairs) note(all reasons) {
 	for i := range order {
 		if all>>i&1 == 1 {
 			m[i] |= all
@@ -269,7 +269,7 @@ func (m *meetings) note(all reasons) {
 
 // check makes sure that the walk put every two reasons side by side that can
 // stand side by side: then the whole order was tested.
-func (m *meetings) check(t *testing.T) {
+func (m *reasonPairs) check(t *testing.T) {
 	t.Helper()
 	// A class's own refusal excludes that of another class.
 	classes := []replay.Reason{"upstream_auth", "gateway_fault", "connection_limit", "deterministic", "unknown_failure", "answer_timeout", "header_timeout",

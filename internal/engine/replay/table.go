@@ -51,7 +51,7 @@ func Table() []Row {
 func Refusals() []Refusal {
 	out := make([]Refusal, 0, len(precedence))
 	for _, p := range precedence {
-		r := Refusal{Reason: p.reason, Row: p.row, What: p.what, Replay: p.reason != SwitchBudgetSpent, Switch: !p.spares}
+		r := Refusal{Reason: p.reason, Row: p.row, What: p.what, Replay: p.reason != SwitchBudgetSpent, Switch: !p.doesNotForbid}
 		if p.what == "" {
 			of := ruleWith(p.reason)
 			r.Row, r.What, r.ByClass = of.row, of.what, true

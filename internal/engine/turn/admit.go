@@ -41,7 +41,7 @@ func (t *turn) admit() *fault.Error {
 	if f := t.chooseFirst(); f != nil {
 		return f
 	}
-	return t.openBooks(held)
+	return t.openRequest(held)
 }
 
 // findModel finds the public model and checks that the key and the surface fit.
@@ -121,15 +121,15 @@ func (t *turn) findState() *fault.Error {
 	}
 	for _, r := range p.Refs {
 		e, ok := known[state.Ref{Kind: state.Kind(r.Kind), ID: r.ID}]
-		if f := t.bind(r, e, ok, many); f != nil {
+		if f := t.bindState(r, e, ok, many); f != nil {
 			return f
 		}
 	}
 	return nil
 }
 
-// bind takes in one named piece of state.
-func (t *turn) bind(r protocol.Ref, e state.Entry, known, manyOrigins bool) *fault.Error {
+// bindState takes in one named piece of state.
+func (t *turn) bindState(r protocol.Ref, e state.Entry, known, manyOrigins bool) *fault.Error {
 	sealed := r.Kind == protocol.KindSealed
 	if sealed && !manyOrigins {
 		return nil
@@ -141,7 +141,7 @@ func (t *turn) bind(r protocol.Ref, e state.Entry, known, manyOrigins bool) *fau
 	case known && r.Kind == protocol.KindResponse && e.StoreOff:
 		return fault.New(fault.PreviousResponseNotFound, "Previous response not found: this gateway turned its \"store\" off (option replay.default_store: false). Send \"store\": true with the request to be continued, or the full input without previous_response_id.").WithParam(r.Param)
 	case known:
-		t.goTo(e.Origin)
+		t.bindOrigin(e.Origin)
 		if r.Kind == protocol.KindResponse {
 			t.estimate += e.Tokens
 		}
@@ -154,14 +154,14 @@ func (t *turn) bind(r protocol.Ref, e state.Entry, known, manyOrigins bool) *fau
 	return fault.Newf(fault.NotFound, "No %s with id '%s' was found.", strings.ReplaceAll(r.Kind, "_", " "), fault.Clip(r.ID)).WithParam(r.Param)
 }
 
-// nowhere is the origin of a request that names state of two: no account has
+// noOrigin is the origin of a request that names state of two: no account has
 // both, and no route is its.
-const nowhere = "\x00two origins"
+const noOrigin = "\x00two origins"
 
-// goTo binds the request to the account that holds state it names.
-func (t *turn) goTo(origin string) {
+// bindOrigin binds the request to the account that holds state it names.
+func (t *turn) bindOrigin(origin string) {
 	if t.origin != "" && t.origin != origin {
-		origin = nowhere
+		origin = noOrigin
 	}
 	t.origin = origin
 }
@@ -184,23 +184,23 @@ func (t *turn) origins() int {
 	return len(seen)
 }
 
-// openBooks makes the hold and the record.
-func (t *turn) openBooks(held money.Nano) *fault.Error {
+// openRequest makes the hold and the record.
+func (t *turn) openRequest(held money.Nano) *fault.Error {
 	start := time.Now()
-	t.bill.Held = held
-	err := t.Books.Open(t.ctx, meter.Opening{Record: t.rec, Held: held, Free: t.req.Free, Billing: t.bill, Budget: t.budget()})
+	t.billing.Held = held
+	err := t.Bookkeeper.Open(t.ctx, meter.RequestStart{Record: t.rec, Held: held, Uncharged: t.req.Uncharged, Billing: t.billing, Budget: t.budget()})
 	var short *ledger.Insufficient
 	var over *ledger.OverBudget
 	switch {
 	case errors.As(err, &over):
 		return t.overBudget(over)
 	case errors.As(err, &short):
-		return t.poor(short.Available.String(), held.String())
-	case err != nil && (t.onPurpose() || t.ctx.Err() != nil):
+		return t.insufficientBalance(short.Available.String(), held.String())
+	case err != nil && (t.endedByTransport() || t.ctx.Err() != nil):
 		return t.interrupted(err)
 	case err != nil:
 		level := slog.LevelError
-		if t.Books.Away() {
+		if t.Bookkeeper.DatabaseAway() {
 			level = slog.LevelDebug // which is said once, and not for every request
 		}
 		t.Log.Log(t.ctx, level, "making a charge hold", "request_id", t.req.ID, "error", err)

@@ -24,7 +24,7 @@ var errChoosing = errors.New("choosing the replacement failed")
 // beginning, and the replay a second one.
 func (t *turn) again(a *attempt) bool {
 	a.report(t.healthResult(a))
-	t.gate.freeze()
+	t.gate.beginDecision()
 	facts := t.facts(a)
 	facts.RouteLeft = true
 	a.verdict = replay.Decide(facts)
@@ -33,7 +33,7 @@ func (t *turn) again(a *attempt) bool {
 		if err != nil {
 			t.Log.Error("choosing the replacement", "request_id", t.req.ID, "error", err)
 			a.verdict = replay.Verdict{Action: replay.Deliver, Reason: replay.GatewayFault}
-			a.instead = gatewayFault(fmt.Errorf("%w: %w", errChoosing, err))
+			a.shownInstead = gatewayFault(fmt.Errorf("%w: %w", errChoosing, err))
 			t.gate.discard() // the attempt was given up already: its events are never seen
 			return false
 		}
@@ -46,12 +46,12 @@ func (t *turn) again(a *attempt) bool {
 		"failure", a.failed.Failure, "verdict", a.verdict.Action, "reason", a.verdict.Reason)
 	switch a.verdict.Action {
 	case replay.Switch:
-		t.made.Switches++
+		t.counts.Switches++
 		if isTimeout(a.failed.Failure) {
-			t.made.TimeoutSwitches++
+			t.counts.TimeoutSwitches++
 		}
 	case replay.Replay:
-		t.made.Replays++
+		t.counts.Replays++
 	default:
 		return false
 	}
@@ -76,10 +76,10 @@ func (t *turn) facts(a *attempt) replay.Facts {
 	return replay.Facts{
 		Failure: a.failed.Failure, ByEvent: a.failed.ByEvent,
 		Streaming: p.Stream, EventTimeout: t.req.Protocol.Channel() != config.ProtocolResponses,
-		Events: a.seen.Events > 0, Handed: handed, Usage: a.seen.Executed || a.seen.Result, Executed: a.failed.Executed,
+		Events: a.seen.Events > 0, Handed: handed, Usage: a.seen.ShowsExecution || a.seen.Result, Executed: a.failed.Executed,
 		Stored: t.stored, Continuation: p.Continuation, OriginBound: t.bound, HostedTool: len(p.Hosted) > 0,
-		Atomic: outputHeld && handed == replay.Nothing, ClientGone: t.clientGone(),
-		Made: t.made, Limits: t.limits(),
+		Atomic: outputHeld && handed == replay.NothingHanded, ClientLeft: t.clientLeft(),
+		Made: t.counts, Limits: t.limits(),
 	}
 }
 
@@ -100,12 +100,12 @@ func (t *turn) limits() replay.Limits {
 		Replays: t.cfg.Replay.Max, AfterLifecycle: t.cfg.Replay.AfterLifecycle}
 }
 
-func (t *turn) clientGone() bool {
-	return t.parent.Err() != nil && !t.onPurpose() || t.gate.writerFailed()
+func (t *turn) clientLeft() bool {
+	return t.parent.Err() != nil && !t.endedByTransport() || t.gate.hasClientLeft()
 }
 
-// onPurpose: the transport ended the turn, not the client.
-func (t *turn) onPurpose() bool {
+// endedByTransport: the transport ended the turn, not the client.
+func (t *turn) endedByTransport() bool {
 	_, ok := stopped(t.parent)
 	return ok
 }
@@ -113,15 +113,15 @@ func (t *turn) onPurpose() bool {
 // healthResult is what the route's health learns from a failed attempt.
 func (t *turn) healthResult(a *attempt) health.Result {
 	f := a.failed
-	return health.Result{Failure: f.Failure, RateLimit: f.RateLimit, RetryAfter: f.After, Customer: t.req.Principal.Customer.ID,
-		Aborted: t.clientGone() || f.Failure == classify.ClientGone}
+	return health.Result{Failure: f.Failure, RateLimit: f.RateLimit, RetryAfter: f.RetryAfter, Customer: t.req.Principal.Customer.ID,
+		Aborted: t.clientLeft() || f.Failure == classify.ClientGone}
 }
 
-// shownFault is the failure in the client's words.
-func (t *turn) shownFault(a *attempt, handed replay.Handed) *fault.Error {
+// clientError is the failure in the client's words.
+func (t *turn) clientError(a *attempt, handed replay.Handed) *fault.Error {
 	shown := a.failed
-	if a.instead != nil {
-		shown = a.instead
+	if a.shownInstead != nil {
+		shown = a.shownInstead
 	}
 	f := faultOf(shown, t.req)
 	a.secrets().Clean(f)
@@ -132,17 +132,17 @@ func (t *turn) shownFault(a *attempt, handed replay.Handed) *fault.Error {
 		f.RetryAfter = t.untilReturn() // the route is out for some time, and others may be out too
 	}
 	f.RequestID = t.req.ID
-	f.AfterOutput = handed == replay.OutputToo
+	f.AfterOutput = handed == replay.OutputHanded
 	facts := t.facts(a)
 	facts.Failure = shown.Failure
-	f.Retryable = f.Retryable && facts.ClientMayRepeat() && t.harmless(f.AfterOutput)
-	f.NoRetry = t.made.Replays > 0
+	f.Retryable = f.Retryable && facts.ClientMayRepeat() && t.repeatIsHarmless(f.AfterOutput)
+	f.NoRetry = t.counts.Replays > 0
 	return f
 }
 
-// harmless: a repeat by the client does nothing twice. An answer that failed
+// repeatIsHarmless: a repeat by the client does nothing twice. An answer that failed
 // with its output in hand was paid for, whether it was shown or not.
-func (t *turn) harmless(afterOutput bool) bool {
+func (t *turn) repeatIsHarmless(afterOutput bool) bool {
 	executed := false
 	for _, a := range t.attempts {
 		executed = executed || a.failed == nil || a.failed.Executed

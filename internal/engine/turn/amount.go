@@ -16,10 +16,10 @@ import (
 func (t *turn) amount() (held money.Nano, tokens expected, f *fault.Error) {
 	p := &t.req.Parsed
 	t.bounds = t.believed()
-	t.estimate += price.EstimateInput(p.BilledBytes, p.Attachments)
-	t.bill = meter.Billing{InputEstimate: t.estimate, BytesPerToken: 4}
+	t.estimate += price.EstimateInput(p.EstimateBytes, p.Attachments)
+	t.billing = meter.Billing{InputEstimate: t.estimate, BytesPerToken: 4}
 	t.rec.PriceVersion = t.model.Price.Version()
-	if t.req.Free {
+	if t.req.Uncharged {
 		return 0, expected{}, nil
 	}
 	bound := p.MaxOutput
@@ -31,7 +31,7 @@ func (t *turn) amount() (held money.Nano, tokens expected, f *fault.Error) {
 	case errors.Is(err, price.ErrUnknownTier):
 		return 0, expected{}, fault.Newf(fault.UnsupportedParameter, "The service tier %q has no price for this model.", fault.Clip(p.Tier)).WithParam("service_tier")
 	case errors.Is(err, price.ErrOverflow):
-		return 0, expected{}, t.unpayable()
+		return 0, expected{}, t.holdTooLarge()
 	case err != nil:
 		return 0, expected{}, fault.New(fault.InternalError, "").WithCause(err)
 	}
@@ -64,17 +64,17 @@ func mostOutput(choices, bound int64) int64 {
 	return choices * bound
 }
 
-// unpayable refuses a request whose cost does not even fit into an amount: the
+// holdTooLarge refuses a request whose cost does not even fit into an amount: the
 // largest one stands for it.
-func (t *turn) unpayable() *fault.Error {
-	available, err := t.Books.Available(t.ctx, t.req.Principal.Customer.ID)
+func (t *turn) holdTooLarge() *fault.Error {
+	available, err := t.Bookkeeper.Available(t.ctx, t.req.Principal.Customer.ID)
 	if err != nil {
 		return fault.New(fault.StoreUnavailable, "").WithCause(err)
 	}
-	return t.poor(available.String(), money.Nano(math.MaxInt64).String())
+	return t.insufficientBalance(available.String(), money.Nano(math.MaxInt64).String())
 }
 
-func (t *turn) poor(balance, estimated string) *fault.Error {
+func (t *turn) insufficientBalance(balance, estimated string) *fault.Error {
 	f := fault.Newf(fault.InsufficientBalance, "The balance of %s USD does not cover the estimated cost of %s USD. Add credit, or lower the request's maximum of output tokens.", balance, estimated)
 	f.Extra = []fault.Field{{Name: "balance", Value: fmt.Sprintf("%q", balance)}, {Name: "estimated_cost", Value: fmt.Sprintf("%q", estimated)}}
 	return f

@@ -27,17 +27,17 @@ type attempt struct {
 
 	stream *upstream.Stream // kept open until the end was shown: the terminal event's bytes live in it
 	reader protocol.Reader  // nil when nothing was streamed
-	seen   *protocol.Seen
+	seen   *protocol.Observed
 	answer *upstream.Answer
 
-	failed    *upstream.Failed // nil: answered
-	instead   *upstream.Failed // what the client is told instead: the gateway failed after the attempt
-	terminal  protocol.Event   // answered stream: the event that ends it, not handed over yet
-	tail      []byte           // what the gateway makes good at the end
-	failures  []protocol.Event // failure events, with bytes of their own
-	errorSent bool             // an error event went out already
-	whole     bool             // it is on record that the client has the answer in whole
-	unnoted   bool             // it is about to have it, which is not on record
+	failed       *upstream.Failure // nil: answered
+	shownInstead *upstream.Failure // what the client is told instead: the gateway failed after the attempt
+	terminal     protocol.Event    // answered stream: the event that ends it, not handed over yet
+	tail         []byte            // what the gateway makes good at the end
+	failures     []protocol.Event  // failure events, with bytes of their own
+	errorSent    bool              // an error event went out already
+	whole        bool              // it is on record that the client has the answer in whole
+	unnoted      bool              // it is about to have it, which is not on record
 
 	status     int
 	requestID  string
@@ -55,30 +55,30 @@ type attempt struct {
 func (t *turn) attempt() *attempt {
 	next := t.next
 	t.next = nil
-	t.made.Attempts++
-	a := &attempt{n: t.made.Attempts, route: next.route, permit: next.permit, started: time.Now(), seen: &protocol.Seen{Sequence: -1}}
+	t.counts.Attempts++
+	a := &attempt{n: t.counts.Attempts, route: next.route, permit: next.permit, started: time.Now(), seen: &protocol.Observed{Sequence: -1}}
 	t.attempts = append(t.attempts, a)
-	t.tried = append(t.tried, next.route.Key())
+	t.triedRoutes = append(t.triedRoutes, next.route.Key())
 	if t.live == nil {
-		live, untrack := t.Books.Track(t.req.ID)
+		live, untrack := t.Bookkeeper.Track(t.req.ID)
 		t.live = live
 		outer := t.cancel
 		t.cancel = func(cause error) { outer(cause); untrack() }
 	}
-	t.bill.BytesPerToken = t.Learner.BytesPerToken(a.route.Candidate.UpstreamModel)
-	t.live.Route(meter.LiveRoute{Attempt: a.n, Channel: a.route.Candidate.Channel.Name, Credential: a.route.CredentialName(),
-		UpstreamModel: a.route.Candidate.UpstreamModel, BytesPerToken: t.bill.BytesPerToken, Lost: t.lost()})
+	t.billing.BytesPerToken = t.Learner.BytesPerToken(a.route.Candidate.UpstreamModel)
+	t.live.SetAttempt(meter.RunningAttempt{Attempt: a.n, Channel: a.route.Candidate.Channel.Name, Credential: a.route.CredentialName(),
+		UpstreamModel: a.route.Candidate.UpstreamModel, BytesPerToken: t.billing.BytesPerToken, Earlier: t.earlierAttempts()})
 	t.run(a)
 	a.took = time.Since(a.started)
 	if a.failed != nil {
-		t.sort(a)
+		t.reclassifyCancelled(a)
 	}
 	return a
 }
 
-// lost are the attempts before the one that begins, as the record will show
+// earlierAttempts are the attempts before the one that begins, as the record will show
 // them.
-func (t *turn) lost() (list []journal.Attempt) {
+func (t *turn) earlierAttempts() (list []journal.Attempt) {
 	for _, a := range t.attempts[:len(t.attempts)-1] {
 		list = append(list, a.entry())
 	}
@@ -138,11 +138,11 @@ func (t *turn) fetch(a *attempt) {
 	a.answer.ContentType = a.shownType(a.answer.ContentType)
 	seen, err := t.req.Protocol.Answer(a.answer.Body)
 	if err != nil {
-		a.failed = upstream.Refuse(a.call, a.answer)
+		a.failed = upstream.NoAnswer(a.call, a.answer)
 		return
 	}
 	a.seen = seen
-	if seen.Failed != nil {
+	if seen.Failure != nil {
 		a.failed = t.eventFailure(a)
 	}
 }
@@ -162,18 +162,18 @@ func (t *turn) relay(a *attempt) {
 	t.gate.setContentType(a.shownType(s.ContentType()))
 	err := t.pump(a)
 	a.bytes = s.Bytes()
-	var f *upstream.Failed
+	var f *upstream.Failure
 	switch {
 	case errors.As(err, &f):
 		a.failed = f
 	case err != nil:
-		a.failed = &upstream.Failed{Failure: classify.BufferLimit, Status: a.status, RequestID: a.requestID, Executed: true}
-	case a.seen.Failed != nil:
+		a.failed = &upstream.Failure{Failure: classify.BufferLimit, Status: a.status, RequestID: a.requestID, Executed: true}
+	case a.seen.Failure != nil:
 		a.failed = t.eventFailure(a)
 	default:
 		a.tail = a.reader.Tail()
 	}
-	t.drained(a)
+	t.endDrain(a)
 }
 
 // pump reads events until the stream's end. It writes synchronously, so that a
@@ -181,8 +181,8 @@ func (t *turn) relay(a *attempt) {
 // is kept back for the settlement; failure events for the decision.
 func (t *turn) pump(a *attempt) error {
 	for {
-		if !t.readsOn(a) {
-			return a.clientLeft()
+		if !t.mayReadOn(a) {
+			return a.clientLeftFailure()
 		}
 		ev, err := a.stream.Next()
 		if err == io.EOF {
@@ -218,15 +218,15 @@ func (t *turn) pump(a *attempt) error {
 func (t *turn) pass(a *attempt, ev protocol.Event) error {
 	ready := a.stream.Ready()
 	t.noteWhole(a, !ready)
-	if err := t.gate.take(ev); err != nil {
+	if err := t.gate.add(ev); err != nil {
 		return err
 	}
 	if ev.Class == protocol.Output {
 		if a.seen.OutputEvents == 1 {
 			t.noteFirst(&t.rec.Times.FirstOutput)
 		}
-		if !t.gate.keepsOutput() {
-			t.delivered(a)
+		if !t.gate.withholdsOutput() {
+			t.noteDelivered(a)
 		}
 		a.permit.Alive()
 	}
@@ -236,9 +236,9 @@ func (t *turn) pass(a *attempt, ev protocol.Event) error {
 	return nil
 }
 
-// delivered notes that the client has the attempt's output so far. Nothing runs
+// noteDelivered notes that the client has the attempt's output so far. Nothing runs
 // again from here, so what would be sent is let go of.
-func (t *turn) delivered(a *attempt) {
+func (t *turn) noteDelivered(a *attempt) {
 	a.call.Body, t.req.Body = nil, nil
 	t.live.Events.Store(a.seen.OutputEvents)
 	t.live.Bytes.Store(a.seen.TextBytes)
@@ -250,8 +250,8 @@ func (t *turn) delivered(a *attempt) {
 // response.failed that may follow.
 func (t *turn) failureEvent(a *attempt, ev protocol.Event) {
 	ev = scrubbed(a.secrets(), ev, fault.InFailure)
-	if handed, _ := t.gate.state(); handed == replay.OutputToo && a.reader.Stage() == protocol.Settling && t.gate.sink.ErrorAtOnce() {
-		_ = t.gate.take(ev)
+	if handed, _ := t.gate.state(); handed == replay.OutputHanded && a.reader.Stage() == protocol.Finishing && t.gate.sink.ErrorAtOnce() {
+		_ = t.gate.add(ev)
 		t.gate.Flush()
 		a.errorSent = true
 		return
@@ -268,20 +268,20 @@ func (t *turn) noteFirst(at *int64) {
 }
 
 // eventFailure classifies a failure that upstream told as an event or answer.
-func (t *turn) eventFailure(a *attempt) *upstream.Failed {
-	info := *a.seen.Failed
+func (t *turn) eventFailure(a *attempt) *upstream.Failure {
+	info := *a.seen.Failure
 	found := classify.Event(t.req.Protocol.Channel(), info, a.route.Candidate.Channel.Rules)
-	return &upstream.Failed{Failure: found.Failure, RateLimit: found.RateLimit, Rule: found.Rule, ByEvent: true, Info: info, JSON: true,
-		Status: a.status, RequestID: a.requestID, Executed: true, After: info.RetryAfter}
+	return &upstream.Failure{Failure: found.Failure, RateLimit: found.RateLimit, Rule: found.Rule, ByEvent: true, Info: info, JSON: true,
+		Status: a.status, RequestID: a.requestID, Executed: true, RetryAfter: info.RetryAfter}
 }
 
-func gatewayFault(err error) *upstream.Failed {
-	return (&upstream.Failed{Failure: classify.GatewayFault}).WithCause(err)
+func gatewayFault(err error) *upstream.Failure {
+	return (&upstream.Failure{Failure: classify.GatewayFault}).WithCause(err)
 }
 
-// sort gives a cancelled attempt its true class: the client left, or the
+// reclassifyCancelled gives a cancelled attempt its true class: the client left, or the
 // gateway ended it.
-func (t *turn) sort(a *attempt) {
+func (t *turn) reclassifyCancelled(a *attempt) {
 	if stop, ok := stopped(t.parent); ok {
 		f := *a.failed
 		f.Failure = stop.failure()

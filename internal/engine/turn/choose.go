@@ -59,16 +59,16 @@ func (t *turn) unavailable() *fault.Error {
 	return f
 }
 
-// nobodyKnows is the delay to tell where no route comes back by itself: an
+// unknownReturn is the delay to tell where no route comes back by itself: an
 // operator has to act first.
-const nobodyKnows = time.Minute
+const unknownReturn = time.Minute
 
 // untilReturn is how long until one of the routes that may serve this request
 // comes back.
 func (t *turn) untilReturn() time.Duration {
 	at, ok := t.Health.EarliestReturn(t.routes())
 	if !ok {
-		return nobodyKnows
+		return unknownReturn
 	}
 	return max(time.Until(at), time.Second)
 }
@@ -108,7 +108,7 @@ func (t *turn) choose(last *route.Route, hostFirst bool) (ok bool, err error) {
 			ok, err = false, fmt.Errorf("choosing a route: %v", p)
 		}
 	}()
-	q := route.Query{Protocol: t.req.Protocol.Channel(), Origin: t.origin, Tried: t.tried, Last: last, HostFirst: hostFirst,
+	q := route.Query{Protocol: t.req.Protocol.Channel(), Origin: t.origin, Tried: t.triedRoutes, Last: last, HostFirst: hostFirst,
 		Failed: t.failedRecently(), Affinity: t.affinity(), Random: t.Random,
 		Weight: func(channel string) (int, bool) { return t.Health.Weight(t.model.Name, channel) }}
 	for before := t.waited; ; {

@@ -26,7 +26,7 @@ func (t *turn) conclude(a *attempt) Result {
 	if err := t.finish(closing); err != nil {
 		e = t.undurable(a, e, closing, err)
 	}
-	t.freeLimits()
+	t.releaseLimits()
 	t.show(a, e)
 	t.observe()
 	return Result{Outcome: t.rec.Outcome, Seen: a.seen, Sent: true}
@@ -35,12 +35,12 @@ func (t *turn) conclude(a *attempt) Result {
 // undurable deals with an end that could be neither written nor queued: a good
 // one is not shown then, for nothing would tell of it after a crash. The request
 // fails with what it has delivered, and that is written when it can be.
-func (t *turn) undurable(a *attempt, e Ending, closing meter.Closing, cause error) Ending {
+func (t *turn) undurable(a *attempt, e ShownFailure, closing meter.RequestEnd, cause error) ShownFailure {
 	if a.failed == nil {
 		a.failed = gatewayFault(cause)
 		a.failed.Executed = true
 		a.verdict = replay.Verdict{Action: replay.Deliver, Reason: replay.GatewayFault}
-		if handed, _ := t.gate.state(); handed == replay.Nothing { // what would have gone out now
+		if handed, _ := t.gate.state(); handed == replay.NothingHanded { // what would have gone out now
 			t.live.Events.Store(0)
 			t.live.Bytes.Store(0)
 			t.live.Content.Store(false)
@@ -48,65 +48,65 @@ func (t *turn) undurable(a *attempt, e Ending, closing meter.Closing, cause erro
 		e, closing = t.account(a)
 	}
 	if errors.Is(cause, meter.ErrNotDurable) {
-		t.Books.Keep(closing)
+		t.Bookkeeper.Keep(closing)
 	}
 	return e
 }
 
 // account works out how the request ends: its record and bill, and how a failure
 // is shown.
-func (t *turn) account(a *attempt) (e Ending, closing meter.Closing) {
-	handed := t.handedInTheEnd(a)
-	t.rec.AfterOutput = handed == replay.OutputToo || a.failed == nil && a.seen.OutputEvents > 0
+func (t *turn) account(a *attempt) (e ShownFailure, closing meter.RequestEnd) {
+	handed := t.handedAtEnd(a)
+	t.rec.AfterOutput = handed == replay.OutputHanded || a.failed == nil && a.seen.OutputEvents > 0
 	t.rec.UpstreamModel = a.route.Candidate.UpstreamModel
 	t.rec.ResponseID = a.seen.ResponseID
 	t.rec.Outcome = t.outcome(a, handed)
 	if a.failed != nil {
 		t.rec.ResponseID = a.secrets().Take(t.rec.ResponseID)
-		e = t.ending(a, handed)
-		t.rec.Error = t.told(e)
-		t.nameMade(e)
+		e = t.shownFailure(a, handed)
+		t.rec.Error = t.recordedError(e)
+		t.recordOwnID(e)
 		t.noteFailures()
 	}
 	return e, t.bills(a, handed)
 }
 
-// handedInTheEnd is what the client has once the end was shown: with atomic
+// handedAtEnd is what the client has once the end was shown: with atomic
 // delivery that may be output which is still held. Money and record are written
 // before the end is shown, and must tell what it will have been.
-func (t *turn) handedInTheEnd(a *attempt) replay.Handed {
+func (t *turn) handedAtEnd(a *attempt) replay.Handed {
 	handed, outputHeld := t.gate.state()
 	switch {
-	case handed != replay.Nothing || !outputHeld:
+	case handed != replay.NothingHanded || !outputHeld:
 		return handed
-	case a.failed != nil && (t.left(a) || t.form(a, handed) == FormStatus):
-		return replay.Nothing // it is dropped
+	case a.failed != nil && (t.clientLeftBeforeEnd(a) || t.form(a, handed) == FormStatus):
+		return replay.NothingHanded // it is dropped
 	}
-	t.delivered(a)
-	return replay.OutputToo
+	t.noteDelivered(a)
+	return replay.OutputHanded
 }
 
-// nameMade records the id that our ending of a stream gives an answer which
+// recordOwnID records the id that our ending of a stream gives an answer which
 // upstream never named, so that the turn is found by what its client saw.
-func (t *turn) nameMade(e Ending) {
-	ours := e.Form == FormOurs || e.Unended
+func (t *turn) recordOwnID(e ShownFailure) {
+	ours := e.Form == FormOurs || e.NeedsFailedEvent
 	if t.rec.ResponseID == "" && ours && !t.req.WebSocket && t.req.Protocol.MadeID != nil {
 		t.rec.ResponseID = t.req.Protocol.MadeID(t.req.ID)
 	}
 }
 
-// left tells whether the client left before the end.
-func (t *turn) left(a *attempt) bool {
-	return a.failed.Failure == classify.ClientGone || t.clientGone()
+// clientLeftBeforeEnd tells whether the client left before the end.
+func (t *turn) clientLeftBeforeEnd(a *attempt) bool {
+	return a.failed.Failure == classify.ClientGone || t.clientLeft()
 }
 
-// told is the record's word for what the client was told; one that left was
+// recordedError is the record's word for what the client was told; one that left was
 // told nothing.
-func (t *turn) told(e Ending) *journal.Error {
+func (t *turn) recordedError(e ShownFailure) *journal.Error {
 	if t.rec.Outcome == journal.OutcomeCancelled {
 		return nil
 	}
-	return &journal.Error{Code: firstOf(e.Fault.Code, e.Fault.Type), Type: t.typeOf(e.Fault)}
+	return &journal.Error{Code: firstOf(e.Error.Code, e.Error.Type), Type: t.typeOf(e.Error)}
 }
 
 // typeOf is a failure's type as this surface says it.
@@ -131,9 +131,9 @@ func (t *turn) outcome(a *attempt, handed replay.Handed) journal.Outcome {
 		return journal.OutcomeIncomplete
 	case a.failed == nil:
 		return journal.OutcomeCompleted
-	case t.left(a):
+	case t.clientLeftBeforeEnd(a):
 		return journal.OutcomeCancelled
-	case handed == replay.OutputToo:
+	case handed == replay.OutputHanded:
 		return journal.OutcomePartial
 	}
 	return journal.OutcomeFailed
@@ -141,21 +141,21 @@ func (t *turn) outcome(a *attempt, handed replay.Handed) journal.Outcome {
 
 // paid is the row of the table of who pays (docs/contract.md#s7-who-pays). Output is what commits;
 // what is paid for is content: of events that carry none the client has nothing.
-func (t *turn) paid(a *attempt, handed replay.Handed) meter.Ending {
+func (t *turn) paid(a *attempt, handed replay.Handed) meter.Received {
 	switch {
 	case a.failed == nil:
-		return meter.Answered
-	case handed == replay.OutputToo && t.live.Content.Load():
-		return meter.OutputThenCut
+		return meter.ReceivedAnswer
+	case handed == replay.OutputHanded && t.live.Content.Load():
+		return meter.ReceivedPart
 	case a.seen.Result && a.seen.Content:
-		return meter.FailureWithResult
+		return meter.ReceivedFailedResult
 	}
-	return meter.NothingDelivered
+	return meter.ReceivedNothing
 }
 
-// ending is how the failure is shown.
-func (t *turn) ending(a *attempt, handed replay.Handed) Ending {
-	e := Ending{Form: t.form(a, handed), Fault: t.shownFault(a, handed),
+// shownFailure is how the failure is shown.
+func (t *turn) shownFailure(a *attempt, handed replay.Handed) ShownFailure {
+	e := ShownFailure{Form: t.form(a, handed), Error: t.clientError(a, handed),
 		Protocol: t.req.Protocol, Reader: a.reader, ErrorSent: a.errorSent}
 	if e.Form != FormEvent {
 		return e
@@ -169,13 +169,13 @@ func (t *turn) ending(a *attempt, handed replay.Handed) Ending {
 	if n := len(e.Events); n > 0 {
 		last = e.Events[n-1].Type
 	}
-	e.Unended = t.req.Protocol.HoldsShown && last != "response.failed"
+	e.NeedsFailedEvent = t.req.Protocol.HoldsShown && last != "response.failed"
 	return e
 }
 
 // form is the way in which the attempt's failure is shown.
 func (t *turn) form(a *attempt, handed replay.Handed) Form {
-	if a.instead != nil {
+	if a.shownInstead != nil {
 		return FormStatus
 	}
 	if !t.req.Parsed.Stream && a.failed.ByEvent && a.seen.Result {
@@ -185,15 +185,15 @@ func (t *turn) form(a *attempt, handed replay.Handed) Form {
 }
 
 // bills works out who pays what, with the record that says so.
-func (t *turn) bills(a *attempt, handed replay.Handed) meter.Closing {
-	c := meter.Case{Request: t.req.ID, Customer: t.req.Principal.Customer.ID, Model: t.model.Name, Price: t.model.Price, Held: t.bill.Held,
-		InputEstimate: t.estimate, Bounds: t.bounds, BytesPerToken: t.bill.BytesPerToken, Free: t.req.Free,
-		Ended: t.paid(a, handed)}
+func (t *turn) bills(a *attempt, handed replay.Handed) meter.RequestEnd {
+	c := meter.BillInput{Request: t.req.ID, Customer: t.req.Principal.Customer.ID, Model: t.model.Name, Price: t.model.Price, Held: t.billing.Held,
+		InputEstimate: t.estimate, Bounds: t.bounds, BytesPerToken: t.billing.BytesPerToken, Uncharged: t.req.Uncharged,
+		Received: t.paid(a, handed)}
 	for _, x := range t.attempts {
 		c.Attempts = append(c.Attempts, meter.Attempt{N: x.n, Channel: x.route.Candidate.Channel.Name, Cost: x.route.Candidate.Cost,
 			Executed: x.failed == nil || x.failed.Executed, Seen: x.seen, Reason: string(x.lostReason())})
 	}
-	bill, err := meter.Settle(c)
+	bill, err := meter.MakeBill(c)
 	if err != nil {
 		t.Log.Error("working out a bill", "request_id", t.req.ID, "error", err)
 		bill = meter.Bill{Usage: t.rec.Usage}
@@ -234,7 +234,7 @@ func (a *attempt) lostReason() string {
 const spilledNote = "atomic delivery went over limits.atomic_bytes; delivered as a stream from there"
 
 // closing is the bill and the finished record.
-func (t *turn) closing(bill meter.Bill, a *attempt, handed replay.Handed) meter.Closing {
+func (t *turn) closing(bill meter.Bill, a *attempt, handed replay.Handed) meter.RequestEnd {
 	t.rec.Usage, t.rec.Charge, t.rec.Lines = bill.Usage, bill.Charge, bill.Lines
 	t.rec.Delivered = t.handedOver(a)
 	t.rec.Attempts = make([]journal.Attempt, 0, len(t.attempts))
@@ -243,23 +243,23 @@ func (t *turn) closing(bill meter.Bill, a *attempt, handed replay.Handed) meter.
 		entry.Cost = bill.CostOf(x.n)
 		t.rec.Attempts = append(t.rec.Attempts, entry)
 	}
-	if t.gate.spilled && !slices.Contains(t.rec.Notes, spilledNote) {
+	if t.gate.overAtomicBound && !slices.Contains(t.rec.Notes, spilledNote) {
 		t.rec.Notes = append(t.rec.Notes, spilledNote)
 	}
-	t.stamp()
-	closing := meter.Closing{Record: t.rec, Bill: bill, Free: t.req.Free, Reason: string(a.verdict.Reason)}
-	if a.failed == nil || handed != replay.Nothing || a.seen.Result {
+	t.setTimes()
+	closing := meter.RequestEnd{Record: t.rec, Bill: bill, Uncharged: t.req.Uncharged, Reason: string(a.verdict.Reason)}
+	if a.failed == nil || handed != replay.NothingHanded || a.seen.Result {
 		closing.State = t.remembered(a)
 	}
 	return closing
 }
 
 // finish makes the outcome durable.
-func (t *turn) finish(closing meter.Closing) error {
+func (t *turn) finish(closing meter.RequestEnd) error {
 	ctx, done := t.detached()
 	defer done()
 	t.closed = true
-	err := t.Books.Close(ctx, closing)
+	err := t.Bookkeeper.Close(ctx, closing)
 	if err != nil {
 		t.Log.Error("settling a request; unless that succeeds later, its hold stays open until the next start resolves it", "request_id", t.req.ID, "error", err)
 	}
@@ -294,7 +294,7 @@ func (t *turn) remembered(a *attempt) []state.Entry {
 }
 
 // show gives the client its end.
-func (t *turn) show(a *attempt, e Ending) {
+func (t *turn) show(a *attempt, e ShownFailure) {
 	if a.failed != nil {
 		t.gate.fail(e)
 		return

@@ -58,10 +58,10 @@ func (d *drains) remove(t *turn) {
 	delete(d.live, t)
 }
 
-// attend ties the turn to its client: he leaves, and the turn is cancelled, or
+// watchClient ties the turn to its client: he leaves, and the turn is cancelled, or
 // it reads on.
-func (t *turn) attend(client context.Context, sink Sink) {
-	if t.cfg.OnDisconnect != config.DisconnectDrain || t.req.CancelOnGone {
+func (t *turn) watchClient(client context.Context, sink Sink) {
+	if t.cfg.OnDisconnect != config.DisconnectDrain || t.req.TransportOutlivesClient {
 		t.ctx, t.cancel = context.WithCancelCause(client)
 		cancel := t.cancel
 		t.gate = newGate(sink, func(err error, _ bool) bool { cancel(err); return false })
@@ -84,7 +84,7 @@ func (t *turn) attend(client context.Context, sink Sink) {
 			cancel(context.Cause(client))
 			return
 		}
-		t.gate.leave(context.Cause(client))
+		t.gate.noteClientLeft(context.Cause(client))
 	})
 	t.release = func() {
 		unwatch()
@@ -96,10 +96,10 @@ func (t *turn) attend(client context.Context, sink Sink) {
 	}
 }
 
-// readsOn tells whether another event may be read. Of what nobody gets that is
+// mayReadOn tells whether another event may be read. Of what nobody gets that is
 // so within a bound.
-func (t *turn) readsOn(a *attempt) bool {
-	if !t.gate.muted() {
+func (t *turn) mayReadOn(a *attempt) bool {
+	if !t.gate.isDraining() {
 		return true
 	}
 	read := a.stream.Bytes()
@@ -110,20 +110,20 @@ func (t *turn) readsOn(a *attempt) bool {
 	return read-a.drainedFrom <= t.cfg.Limits.Event
 }
 
-// clientLeft is an attempt that was read further than its client was there.
-func (a *attempt) clientLeft() *upstream.Failed {
-	return &upstream.Failed{Failure: classify.ClientGone, Status: a.status, RequestID: a.requestID, Executed: true}
+// clientLeftFailure is an attempt that was read further than its client was there.
+func (a *attempt) clientLeftFailure() *upstream.Failure {
+	return &upstream.Failure{Failure: classify.ClientGone, Status: a.status, RequestID: a.requestID, Executed: true}
 }
 
-// drained gives a stream that was read for nobody its end: however it ended, the
+// endDrain gives a stream that was read for nobody its end: however it ended, the
 // client had left before. An estimate counts what he was given alone.
-func (t *turn) drained(a *attempt) {
-	if !t.gate.muted() {
+func (t *turn) endDrain(a *attempt) {
+	if !t.gate.isDraining() {
 		return
 	}
 	if a.failed == nil {
 		a.report(health.Result{OK: true, Customer: t.req.Principal.Customer.ID})
-		a.failed = a.clientLeft()
+		a.failed = a.clientLeftFailure()
 	}
 	if !a.seen.Reported {
 		a.seen.TextBytes = t.live.Bytes.Load()

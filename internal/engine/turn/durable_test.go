@@ -14,19 +14,19 @@ import (
 
 // ends is a sink that notes how the request ended.
 type ends struct {
-	drain
+	countingSink
 	good  int
-	fails []Ending
+	fails []ShownFailure
 }
 
 func (e *ends) Event(ev protocol.Event) error {
 	if ev.Class == protocol.Terminal {
 		e.good++
 	}
-	return e.drain.Event(ev)
+	return e.countingSink.Event(ev)
 }
 
-func (e *ends) Fail(x Ending) error {
+func (e *ends) Fail(x ShownFailure) error {
 	e.fails = append(e.fails, x)
 	return nil
 }
@@ -48,7 +48,7 @@ func full(t *testing.T) *spool.Spool {
 // nor queued, the client is shown no good end, on no surface, whether it has
 // output already or not.
 func TestAnEndThatIsNotDurable(t *testing.T) {
-	for surface := range speeches {
+	for surface := range protocolSamples {
 		for _, delivered := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s/delivered=%t", surface, delivered), func(t *testing.T) {
 				events := 0
@@ -57,8 +57,8 @@ func TestAnEndThatIsNotDurable(t *testing.T) {
 				}
 				r := newRelay(t, surface, events, true)
 				q := full(t)
-				r.engine.Books.Queue(q, slog.New(slog.DiscardHandler), nil)
-				sink := &ends{drain: drain{at: map[int]func(){}}}
+				r.engine.Bookkeeper.Queue(q, slog.New(slog.DiscardHandler), nil)
+				sink := &ends{countingSink: countingSink{at: map[int]func(){}}}
 				r.dialed = func() { _ = r.db.Close() }       // after the hold
 				output := delivered || surface == "messages" // whose message_delta goes out before its end
 				r.outcome = journal.OutcomeFailed
@@ -69,7 +69,7 @@ func TestAnEndThatIsNotDurable(t *testing.T) {
 				if sink.good != 0 || len(sink.fails) != 1 {
 					t.Fatalf("%d good ends, %d failures", sink.good, len(sink.fails))
 				}
-				f := sink.fails[0].Fault
+				f := sink.fails[0].Error
 				if f.Code != fault.StoreUnavailable || f.AfterOutput != output {
 					t.Errorf("told %q, after output %t", f.Code, f.AfterOutput)
 				}

@@ -24,17 +24,17 @@ const (
 	FormOurs               // the gateway's own ending of an opened stream
 )
 
-// Ending is a failure as its sink must show it. Held events have gone out
+// ShownFailure is a failure as its sink must show it. Held events have gone out
 // already where the form wants it.
-type Ending struct {
-	Form      Form
-	Fault     *fault.Error
-	Protocol  *protocol.Protocol
-	Events    []protocol.Event // FormEvent: the failure events, in order
-	Unended   bool             // FormEvent: the events end no stream of this protocol (error without response.failed)
-	ErrorSent bool             // an error event went out already
-	Reader    protocol.Reader  // what was read of the stream; nil if nothing
-	Answer    *upstream.Answer // FormEvent, not streamed: the answer that tells the failure
+type ShownFailure struct {
+	Form             Form
+	Error            *fault.Error
+	Protocol         *protocol.Protocol
+	Events           []protocol.Event // FormEvent: the failure events, in order
+	NeedsFailedEvent bool             // FormEvent: the events end no stream of this protocol (error without response.failed)
+	ErrorSent        bool             // an error event went out already
+	Reader           protocol.Reader  // what was read of the stream; nil if nothing
+	Answer           *upstream.Answer // FormEvent, not streamed: the answer that tells the failure
 }
 
 // formOf chooses the form. events counts what the delivered attempt's stream
@@ -45,7 +45,7 @@ func formOf(p *protocol.Protocol, streaming, byEvent bool, handed replay.Handed,
 		return FormEvent
 	case !streaming:
 		return FormStatus
-	case handed == replay.Nothing && (!p.HoldsShown || events == 0):
+	case handed == replay.NothingHanded && (!p.HoldsShown || events == 0):
 		return FormStatus
 	case byEvent:
 		return FormEvent
@@ -70,17 +70,17 @@ var ownCodes = map[classify.Failure]string{
 }
 
 // faultOf gives a failure its code, status and words.
-func faultOf(f *upstream.Failed, req *Request) *fault.Error {
+func faultOf(f *upstream.Failure, req *Request) *fault.Error {
 	e := wordsFor(f, req)
 	if e.RetryAfter == 0 {
-		e.RetryAfter = f.After
+		e.RetryAfter = f.RetryAfter
 	}
 	return e.WithCause(f)
 }
 
-// Told is what a client learns of a failed call that was no request, like one
+// ErrorOfCall is what a client learns of a failed call that was no request, like one
 // about a stored response.
-func Told(f *upstream.Failed, p *protocol.Protocol, ch *config.Channel) *fault.Error {
+func ErrorOfCall(f *upstream.Failure, p *protocol.Protocol, ch *config.Channel) *fault.Error {
 	e := faultOf(f, &Request{Protocol: p})
 	secretsOf(ch).Clean(e)
 	return e
@@ -96,7 +96,7 @@ func Shown(a *upstream.Answer, ch *config.Channel) *upstream.Answer {
 	return cleanAnswer(secretsOf(ch), a, at)
 }
 
-func wordsFor(f *upstream.Failed, req *Request) *fault.Error {
+func wordsFor(f *upstream.Failure, req *Request) *fault.Error {
 	if code, own := ownCodes[f.Failure]; own {
 		return fault.New(code, "")
 	}
@@ -106,10 +106,10 @@ func wordsFor(f *upstream.Failed, req *Request) *fault.Error {
 	case classify.GatewayFault, classify.ClientGone:
 		return fault.New(gatewayCode(f, req), "")
 	}
-	return told(f, req.Protocol)
+	return providerError(f, req.Protocol)
 }
 
-func readErrorCode(f *upstream.Failed, p *protocol.Protocol) string {
+func readErrorCode(f *upstream.Failure, p *protocol.Protocol) string {
 	switch {
 	case f.NotEvent:
 		return fault.UpstreamError
@@ -119,8 +119,8 @@ func readErrorCode(f *upstream.Failed, p *protocol.Protocol) string {
 	return fault.UpstreamStreamError
 }
 
-func gatewayCode(f *upstream.Failed, req *Request) string {
-	var stop *Stop
+func gatewayCode(f *upstream.Failure, req *Request) string {
+	var stop *EndedByGateway
 	switch {
 	case errors.As(f, &stop):
 		return stop.Code
@@ -134,9 +134,9 @@ func gatewayCode(f *upstream.Failed, req *Request) string {
 	return fault.InternalError
 }
 
-// told is a failure in the provider's own words: code, type, param and message
+// providerError is a failure in the provider's own words: code, type, param and message
 // kept. What is no JSON is upstream_error.
-func told(f *upstream.Failed, p *protocol.Protocol) *fault.Error {
+func providerError(f *upstream.Failure, p *protocol.Protocol) *fault.Error {
 	row, _ := fault.Lookup(fault.UpstreamError)
 	e := &fault.Error{Code: f.Info.Code, Status: statusOf(f, p), Type: f.Info.Type, Param: f.Info.Param, Message: f.Info.Message,
 		Retryable: couldSucceed[f.Failure], Upstream: true}
@@ -144,7 +144,7 @@ func told(f *upstream.Failed, p *protocol.Protocol) *fault.Error {
 		e.Upstream, e.Code = false, fault.UpstreamError
 	}
 	if e.Message == "" {
-		e.Message = row.What
+		e.Message = row.Happened
 	}
 	if e.Type == "" {
 		e.Type = fault.TypeFor(e.Status)
@@ -157,7 +157,7 @@ func told(f *upstream.Failed, p *protocol.Protocol) *fault.Error {
 
 // statusOf is a told failure's status: kept when upstream gave one of 4xx or
 // 5xx, by the failure's code when it came as an event, else 502.
-func statusOf(f *upstream.Failed, p *protocol.Protocol) int {
+func statusOf(f *upstream.Failure, p *protocol.Protocol) int {
 	if !f.ByEvent {
 		if f.Status >= 400 && f.Status <= 599 {
 			return f.Status

@@ -22,73 +22,73 @@ var errHeld = errors.New("held events over their bound")
 // of their own.
 type gate struct {
 	sink Sink
-	// gone is told once that the client left, and whether output had been handed
+	// onClientLeft is told once that the client left, and whether output had been handed
 	// over; it tells whether the turn reads on for nobody.
-	gone func(err error, output bool) (drain bool)
+	onClientLeft func(err error, output bool) (drain bool)
 
-	mu          sync.Mutex
-	closed      bool
-	began       bool
-	handed      replay.Handed
-	contentType string
-	shown       *fault.Error // the failure that is being shown
+	mu           sync.Mutex
+	closed       bool
+	began        bool
+	handed       replay.Handed
+	contentType  string
+	shownFailure *fault.Error // the failure that is being shown
 
-	held      []protocol.Event // with bytes of their own
-	heldBytes int64
-	limit     int64
-	lifecycle bool // a lifecycle event is among the held
-	atomic    bool // output is held too
-	output    bool // output is among the held
-	spilled   bool // atomic delivery went over its bound
+	held            []protocol.Event // with bytes of their own
+	heldBytes       int64
+	limit           int64
+	lifecycle       bool // a lifecycle event is among the held
+	atomic          bool // output is held too
+	output          bool // output is among the held
+	overAtomicBound bool // atomic delivery went over its bound
 
-	hold        time.Duration
-	start       time.Time // of the first held event of the request, heartbeats apart
-	expired     bool
-	tied        bool // the deadline came with the attempt's first-output deadline
-	frozen      bool // a decision is being made: the deadline only takes note
-	timer       *time.Timer
-	firstOutput time.Time // deadline of the attempt's first output; zero: none
-	measured    time.Duration
+	hold           time.Duration
+	start          time.Time // of the first held event of the request, heartbeats apart
+	deadlinePassed bool
+	deadlinesMet   bool // the deadline came with the attempt's first-output deadline
+	deciding       bool // a decision is being made: the deadline only takes note
+	timer          *time.Timer
+	firstOutput    time.Time // deadline of the attempt's first output; zero: none
+	measured       time.Duration
 
-	keepalive time.Duration
-	beat      *time.Timer
-	last      time.Time // something was written
-	broken    bool      // the client left, or his writer failed
-	mute      bool      // nothing is written any more
+	keepalive      time.Duration
+	keepAliveTimer *time.Timer
+	lastWrite      time.Time // something was written
+	clientLeft     bool      // the client left, or his writer failed
+	draining       bool      // nothing is written any more
 }
 
 func newGate(sink Sink, gone func(error, bool) bool) *gate {
-	return &gate{sink: sink, gone: gone}
+	return &gate{sink: sink, onClientLeft: gone}
 }
 
-// take hands over or holds one event. errHeld means the bound is passed.
-func (g *gate) take(ev protocol.Event) error {
+// add hands over or holds one event. errHeld means the bound is passed.
+func (g *gate) add(ev protocol.Event) error {
 	if ev.Hidden {
 		return nil
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	switch {
-	case g.handed == replay.OutputToo:
+	case g.handed == replay.OutputHanded:
 		g.write(ev)
-	case ev.Class == protocol.Heartbeat && g.handed == replay.Nothing:
-		return g.keep(ev)
-	case ev.Class == protocol.Lifecycle && g.handed == replay.Nothing && !g.expired && g.hold > 0 || g.atomic:
-		return g.keep(ev)
+	case ev.Class == protocol.Heartbeat && g.handed == replay.NothingHanded:
+		return g.holdEvent(ev)
+	case ev.Class == protocol.Lifecycle && g.handed == replay.NothingHanded && !g.deadlinePassed && g.hold > 0 || g.atomic:
+		return g.holdEvent(ev)
 	case ev.Class == protocol.Lifecycle:
-		g.release(replay.LifecycleOnly)
+		g.release(replay.LifecycleHanded)
 		g.write(ev)
 	case ev.Class == protocol.Heartbeat:
 		g.write(ev)
 	default:
-		g.release(replay.OutputToo)
+		g.release(replay.OutputHanded)
 		g.write(ev)
 	}
 	return nil
 }
 
-// keep holds an event, with a copy of its bytes.
-func (g *gate) keep(ev protocol.Event) error {
+// holdEvent holds an event, with a copy of its bytes.
+func (g *gate) holdEvent(ev protocol.Event) error {
 	ev.Raw, ev.Data = slices.Clone(ev.Raw), slices.Clone(ev.Data)
 	g.held = append(g.held, ev)
 	g.heldBytes += int64(len(ev.Raw))
@@ -105,8 +105,8 @@ func (g *gate) keep(ev protocol.Event) error {
 		return nil
 	}
 	if g.atomic && g.output {
-		g.atomic, g.spilled = false, true
-		g.release(replay.OutputToo)
+		g.atomic, g.overAtomicBound = false, true
+		g.release(replay.OutputHanded)
 		return nil
 	}
 	return errHeld
@@ -128,23 +128,23 @@ func (g *gate) arm() {
 func (g *gate) expire() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.closed || g.handed != replay.Nothing {
+	if g.closed || g.handed != replay.NothingHanded {
 		return
 	}
 	if !g.firstOutput.IsZero() && !time.Now().Before(g.firstOutput) {
-		g.tied = true // this attempt ends; another one's events are late
+		g.deadlinesMet = true // this attempt ends; another one's events are late
 		return
 	}
-	g.expired = true
-	if g.lifecycle && !g.frozen {
-		g.release(replay.LifecycleOnly)
+	g.deadlinePassed = true
+	if g.lifecycle && !g.deciding {
+		g.release(replay.LifecycleHanded)
 		g.flush()
 	}
 }
 
 // release hands over what is held; from here the request is committed.
 func (g *gate) release(as replay.Handed) {
-	if g.handed == replay.Nothing {
+	if g.handed == replay.NothingHanded {
 		if !g.start.IsZero() {
 			g.measured = time.Since(g.start)
 		}
@@ -157,46 +157,46 @@ func (g *gate) release(as replay.Handed) {
 	for _, ev := range g.held {
 		g.write(ev)
 	}
-	g.forget()
+	g.clearHeld()
 }
 
-// freeze keeps the deadline from handing anything over until discard, or until
+// beginDecision keeps the deadline from handing anything over until discard, or until
 // the end, which hands over what is held anyhow.
-func (g *gate) freeze() {
+func (g *gate) beginDecision() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.frozen = true
+	g.deciding = true
 }
 
 // discard drops the events of a lost attempt. The deadline goes on.
 func (g *gate) discard() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.frozen = false
-	g.expired = g.expired || g.tied
-	g.forget()
+	g.deciding = false
+	g.deadlinePassed = g.deadlinePassed || g.deadlinesMet
+	g.clearHeld()
 }
 
-func (g *gate) forget() {
+func (g *gate) clearHeld() {
 	g.held, g.heldBytes, g.lifecycle, g.output = nil, 0, false, false
 }
 
 func (g *gate) write(ev protocol.Event) {
-	if g.mute {
+	if g.draining {
 		return
 	}
 	if !g.began {
 		g.began = true
-		g.sink.Begin(g.contentType, g.shown)
+		g.sink.Begin(g.contentType, g.shownFailure)
 	}
-	g.failed(g.sink.Event(ev))
+	g.noteWriteError(g.sink.Event(ev))
 }
 
 // flush sends what was handed over.
 func (g *gate) flush() {
-	if g.began && !g.mute {
-		g.last = time.Now()
-		g.failed(g.sink.Flush())
+	if g.began && !g.draining {
+		g.lastWrite = time.Now()
+		g.noteWriteError(g.sink.Flush())
 	}
 }
 
@@ -207,50 +207,50 @@ func (g *gate) Flush() {
 	g.flush()
 }
 
-func (g *gate) failed(err error) {
-	if err != nil && !g.broken {
-		g.broken = true
-		g.mute = g.gone(err, g.handed == replay.OutputToo)
+func (g *gate) noteWriteError(err error) {
+	if err != nil && !g.clientLeft {
+		g.clientLeft = true
+		g.draining = g.onClientLeft(err, g.handed == replay.OutputHanded)
 	}
 }
 
-// leave notes that the client left.
-func (g *gate) leave(cause error) {
+// noteClientLeft notes that the client left.
+func (g *gate) noteClientLeft(cause error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if !g.closed {
-		g.failed(cause)
+		g.noteWriteError(cause)
 	}
 }
 
-// muted tells that the turn reads on although its client has left.
-func (g *gate) muted() bool {
+// isDraining tells that the turn reads on although its client has left.
+func (g *gate) isDraining() bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return g.mute
+	return g.draining
 }
 
 // armKeepAlive starts the keep-alive once the request is committed.
 func (g *gate) armKeepAlive() {
-	if g.keepalive > 0 && g.beat == nil && !g.closed {
-		g.last = time.Now()
-		g.beat = time.AfterFunc(g.keepalive, g.breakSilence)
+	if g.keepalive > 0 && g.keepAliveTimer == nil && !g.closed {
+		g.lastWrite = time.Now()
+		g.keepAliveTimer = time.AfterFunc(g.keepalive, g.writeKeepAlive)
 	}
 }
 
-func (g *gate) breakSilence() {
+func (g *gate) writeKeepAlive() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.closed || g.mute {
+	if g.closed || g.draining {
 		return
 	}
-	left := g.keepalive - time.Since(g.last)
+	left := g.keepalive - time.Since(g.lastWrite)
 	if left <= 0 {
-		g.last = time.Now()
-		g.failed(g.sink.KeepAlive())
+		g.lastWrite = time.Now()
+		g.noteWriteError(g.sink.KeepAlive())
 		left = g.keepalive
 	}
-	g.beat.Reset(left)
+	g.keepAliveTimer.Reset(left)
 }
 
 // finish hands over a good ending, behind whatever is held.
@@ -271,9 +271,9 @@ func (g *gate) finish(ev protocol.Event, tail []byte) {
 // heldAs is what releasing the held events hands over.
 func (g *gate) heldAs() replay.Handed {
 	if g.output {
-		return replay.OutputToo
+		return replay.OutputHanded
 	}
-	return replay.LifecycleOnly
+	return replay.LifecycleHanded
 }
 
 // answer sends a whole answer.
@@ -281,26 +281,26 @@ func (g *gate) answer(send func(Sink) error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.began = true
-	g.failed(send(g.sink))
+	g.noteWriteError(send(g.sink))
 	g.stop()
 }
 
 // fail shows the failure. Held events go out before it where its form says so.
-func (g *gate) fail(e Ending) {
+func (g *gate) fail(e ShownFailure) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.shown = e.Fault
+	g.shownFailure = e.Error
 	if e.Form == FormStatus {
-		g.forget()
+		g.clearHeld()
 	} else if len(g.held) > 0 {
 		g.release(max(g.handed, g.heldAs()))
 	}
-	if !g.mute {
+	if !g.draining {
 		if e.Form != FormStatus && e.Answer == nil && !g.began {
 			g.began = true
-			g.sink.Begin(g.contentType, g.shown)
+			g.sink.Begin(g.contentType, g.shownFailure)
 		}
-		g.failed(g.sink.Fail(e))
+		g.noteWriteError(g.sink.Fail(e))
 	}
 	g.stop()
 }
@@ -314,7 +314,7 @@ func (g *gate) close() {
 
 func (g *gate) stop() {
 	g.closed = true
-	for _, t := range [...]*time.Timer{g.timer, g.beat} {
+	for _, t := range [...]*time.Timer{g.timer, g.keepAliveTimer} {
 		if t != nil {
 			t.Stop()
 		}
@@ -344,24 +344,24 @@ func (g *gate) setContentType(s string) {
 	g.contentType = s
 }
 
-// keepsOutput tells whether output does not reach the client: it stays here
+// withholdsOutput tells whether output does not reach the client: it stays here
 // (atomic delivery), or he has left.
-func (g *gate) keepsOutput() bool {
+func (g *gate) withholdsOutput() bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return g.atomic || g.mute
+	return g.atomic || g.draining
 }
 
-func (g *gate) writerFailed() bool {
+func (g *gate) hasClientLeft() bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return g.broken
+	return g.clientLeft
 }
 
 func (g *gate) heldFor() time.Duration {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.handed == replay.Nothing && g.output {
+	if g.handed == replay.NothingHanded && g.output {
 		return time.Since(g.start) // atomic delivery: the record is written before the release
 	}
 	return g.measured

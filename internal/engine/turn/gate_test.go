@@ -13,40 +13,43 @@ import (
 	"rubicon/internal/wire/protocol"
 )
 
-// paper is a sink that writes down what it was given.
-type paper struct{ said []string }
+// recordingSink is a sink that writes down what it was given.
+type recordingSink struct{ given []string }
 
-func (p *paper) Begin(string, *fault.Error)    { p.said = append(p.said, "begin") }
-func (p *paper) Event(ev protocol.Event) error { p.said = append(p.said, ev.Type); return nil }
-func (p *paper) Flush() error                  { return nil }
-func (p *paper) KeepAlive() error              { return nil }
-func (p *paper) Answer(*upstream.Answer) error { return nil }
-func (p *paper) Fail(Ending) error             { p.said = append(p.said, "fail"); return nil }
-func (p *paper) ErrorAtOnce() bool             { return true }
+func (p *recordingSink) Begin(string, *fault.Error) { p.given = append(p.given, "begin") }
+func (p *recordingSink) Event(ev protocol.Event) error {
+	p.given = append(p.given, ev.Type)
+	return nil
+}
+func (p *recordingSink) Flush() error                  { return nil }
+func (p *recordingSink) KeepAlive() error              { return nil }
+func (p *recordingSink) Answer(*upstream.Answer) error { return nil }
+func (p *recordingSink) Fail(ShownFailure) error       { p.given = append(p.given, "fail"); return nil }
+func (p *recordingSink) ErrorAtOnce() bool             { return true }
 
 // TestDeadlineDuringTheDecision: between the moment at which the decision sees
 // that nothing was handed over and its consequence the deadline hands nothing
 // over; from then on it has passed.
 func TestDeadlineDuringTheDecision(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := &paper{}
+		p := &recordingSink{}
 		g := newGate(p, func(error, bool) bool { return false })
 		g.hold, g.limit = 10*time.Second, 1<<20
 		first := protocol.Event{Class: protocol.Lifecycle, Type: "first", Raw: []byte("x")}
-		if err := g.take(first); err != nil {
+		if err := g.add(first); err != nil {
 			t.Fatal(err)
 		}
-		g.freeze()
+		g.beginDecision()
 		time.Sleep(11 * time.Second)
 		synctest.Wait()
-		if handed, _ := g.state(); handed != replay.Nothing || len(p.said) > 0 {
-			t.Fatalf("handed %v: %v", handed, p.said)
+		if handed, _ := g.state(); handed != replay.NothingHanded || len(p.given) > 0 {
+			t.Fatalf("handed %v: %v", handed, p.given)
 		}
 		g.discard()
-		if err := g.take(protocol.Event{Class: protocol.Lifecycle, Type: "second", Raw: []byte("y")}); err != nil {
+		if err := g.add(protocol.Event{Class: protocol.Lifecycle, Type: "second", Raw: []byte("y")}); err != nil {
 			t.Fatal(err)
 		}
-		if got := strings.Join(p.said, " "); got != "begin second" {
+		if got := strings.Join(p.given, " "); got != "begin second" {
 			t.Errorf("the client saw %q", got)
 		}
 		g.close()
@@ -57,12 +60,12 @@ func TestDeadlineDuringTheDecision(t *testing.T) {
 // is over for the attempt that takes its place.
 func TestDeadlineAtATie(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := &paper{}
+		p := &recordingSink{}
 		g := newGate(p, func(error, bool) bool { return false })
 		g.hold, g.limit = 10*time.Second, 1<<20
 		g.begin(time.Now(), config.Timers{FirstOutput: 10 * time.Second})
 		lifecycle := func(name string) {
-			if err := g.take(protocol.Event{Class: protocol.Lifecycle, Type: name, Raw: []byte("x")}); err != nil {
+			if err := g.add(protocol.Event{Class: protocol.Lifecycle, Type: name, Raw: []byte("x")}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -70,13 +73,13 @@ func TestDeadlineAtATie(t *testing.T) {
 		time.Sleep(10 * time.Second)
 		synctest.Wait()
 		lifecycle("still the first attempt's")
-		if handed, _ := g.state(); handed != replay.Nothing {
-			t.Fatalf("handed %v: %v", handed, p.said)
+		if handed, _ := g.state(); handed != replay.NothingHanded {
+			t.Fatalf("handed %v: %v", handed, p.given)
 		}
 		g.discard()
 		g.begin(time.Now(), config.Timers{FirstOutput: 10 * time.Second})
 		lifecycle("second")
-		if got := strings.Join(p.said, " "); got != "begin second" {
+		if got := strings.Join(p.given, " "); got != "begin second" {
 			t.Errorf("the client saw %q", got)
 		}
 		g.close()

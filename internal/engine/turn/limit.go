@@ -20,7 +20,7 @@ func (e *Engine) Enter(req *Request) *fault.Error {
 		return nil
 	}
 	k := &req.Principal.Key
-	grant, refused := e.Limits.Admit(time.Now(), limit.Ask{Key: k.ID, RPM: k.RPM, Concurrency: k.Concurrency})
+	grant, refused := e.Limits.Admit(time.Now(), limit.Demand{Key: k.ID, RPM: k.RPM, Concurrency: k.Concurrency})
 	if refused != nil {
 		req.showLimits(refused.State)
 		return limited(refused)
@@ -70,7 +70,7 @@ func (t *turn) takeLimits(e expected) *fault.Error {
 		return nil
 	}
 	k := &t.req.Principal.Key
-	ask := limit.Ask{Key: k.ID, RPM: k.RPM, TPM: k.TPM, Concurrency: k.Concurrency, Tokens: e.tokens(k.TPM)}
+	ask := limit.Demand{Key: k.ID, RPM: k.RPM, TPM: k.TPM, Concurrency: k.Concurrency, Tokens: e.tokens(k.TPM)}
 	var refused *limit.Refusal
 	if t.grant != nil {
 		refused = t.grant.Extend(time.Now(), ask)
@@ -98,7 +98,7 @@ func limited(r *limit.Refusal) *fault.Error {
 	switch {
 	case r.Reason == limit.Concurrency:
 		f = fault.Newf(fault.ConcurrencyLimit, "This key may run %d requests at the same time.", r.Limit)
-	case r.Never:
+	case r.Impossible:
 		f = fault.Newf(fault.RateLimitExceeded, "This request alone may use more than the %d tokens per minute of this key. Lower its maximum of output tokens, or send less.", r.Limit)
 		f.Retryable = false
 	default:
@@ -109,9 +109,9 @@ func limited(r *limit.Refusal) *fault.Error {
 	return f
 }
 
-// freeLimits gives the place back, before the client is shown the end: whoever
+// releaseLimits gives the place back, before the client is shown the end: whoever
 // sees it sends the next request at once. Afterwards it does nothing.
-func (t *turn) freeLimits() {
+func (t *turn) releaseLimits() {
 	if !t.opened {
 		t.grant.Cancel(time.Now())
 		return

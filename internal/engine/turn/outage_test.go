@@ -41,7 +41,7 @@ type storm struct {
 
 // weather is how an attempt on a channel ends, so long after the beginning; nil
 // is well.
-type weather func(channel string, since time.Duration, random *rand.Rand) *upstream.Failed
+type weather func(channel string, since time.Duration, random *rand.Rand) *upstream.Failure
 
 // call is one attempt as its channel saw it.
 type call struct {
@@ -103,7 +103,7 @@ func (s *storm) client(n int, length time.Duration) {
 func (s *storm) request(e *Engine, customer string, random *rand.Rand, odd time.Duration) bool {
 	req := &Request{ID: "req", Protocol: &s.protocol, Parsed: protocol.Request{Model: "m", Stream: true, Store: protocol.StoreFalse}, Received: time.Now()}
 	req.Principal.Customer.ID = customer
-	t := e.begin(context.Background(), req, &drain{})
+	t := e.begin(context.Background(), req, &countingSink{})
 	defer t.end()
 	t.model = s.cfg.Model("m")
 	t.limitTime()
@@ -111,11 +111,11 @@ func (s *storm) request(e *Engine, customer string, random *rand.Rand, odd time.
 		return false
 	}
 	for {
-		a := &attempt{n: len(t.attempts) + 1, route: t.next.route, permit: t.next.permit, seen: &protocol.Seen{Sequence: -1}}
+		a := &attempt{n: len(t.attempts) + 1, route: t.next.route, permit: t.next.permit, seen: &protocol.Observed{Sequence: -1}}
 		t.next = nil
-		t.made.Attempts++
+		t.counts.Attempts++
 		t.attempts = append(t.attempts, a)
-		t.tried = append(t.tried, a.route.Key())
+		t.triedRoutes = append(t.triedRoutes, a.route.Key())
 		if a.failed = s.attempt(a.route.Candidate.Channel.Name, random, odd); a.failed == nil {
 			a.report(health.Result{OK: true})
 			return true
@@ -128,7 +128,7 @@ func (s *storm) request(e *Engine, customer string, random *rand.Rand, odd time.
 
 // attempt takes an answer's time: half a second in the mean, a tenth of that for
 // a failure.
-func (s *storm) attempt(channel string, random *rand.Rand, odd time.Duration) *upstream.Failed {
+func (s *storm) attempt(channel string, random *rand.Rand, odd time.Duration) *upstream.Failure {
 	since := time.Since(s.began)
 	failed := s.weather(channel, since, random)
 	s.mu.Lock()
@@ -146,8 +146,8 @@ func (s *storm) attempt(channel string, random *rand.Rand, odd time.Duration) *u
 func (s *storm) share() float64 { return 100 * float64(s.failed) / float64(s.requests) }
 
 // some fails so many of a thousand attempts, each by itself.
-func some(perMille int, failed upstream.Failed) weather {
-	return func(_ string, _ time.Duration, random *rand.Rand) *upstream.Failed {
+func some(perMille int, failed upstream.Failure) weather {
+	return func(_ string, _ time.Duration, random *rand.Rand) *upstream.Failure {
 		if random.IntN(1000) >= perMille {
 			return nil
 		}
@@ -157,7 +157,7 @@ func some(perMille int, failed upstream.Failed) weather {
 }
 
 var (
-	rejected    = upstream.Failed{Failure: classify.RateLimited, Status: 429}
-	rejectedFor = upstream.Failed{Failure: classify.RateLimited, Status: 429, After: time.Second}
-	serverError = upstream.Failed{Failure: classify.Upstream5xx, Status: 500, Executed: true}
+	rejected    = upstream.Failure{Failure: classify.RateLimited, Status: 429}
+	rejectedFor = upstream.Failure{Failure: classify.RateLimited, Status: 429, RetryAfter: time.Second}
+	serverError = upstream.Failure{Failure: classify.Upstream5xx, Status: 500, Executed: true}
 )

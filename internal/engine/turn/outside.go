@@ -11,18 +11,18 @@ import (
 	"rubicon/internal/wire/jsonscan"
 )
 
-// Stop is the cause with which a transport ends turns on purpose: the client is
+// EndedByGateway is the cause with which a transport ends turns on purpose: the client is
 // still there and is told why, and what was delivered is settled.
-type Stop struct{ Code string } // one of the gateway's own codes
+type EndedByGateway struct{ Code string } // one of the gateway's own codes
 
 // Error is for logs.
-func (s *Stop) Error() string {
+func (s *EndedByGateway) Error() string {
 	row, _ := fault.Lookup(s.Code)
-	return row.What
+	return row.Happened
 }
 
 // failure is the class of a turn that ended for it.
-func (s *Stop) failure() classify.Failure {
+func (s *EndedByGateway) failure() classify.Failure {
 	if s.Code == fault.ConnectionLimitReached {
 		return classify.ConnectionLimit
 	}
@@ -32,14 +32,14 @@ func (s *Stop) failure() classify.Failure {
 // The causes of transports.
 var (
 	// ErrShutdown ends turns that outlived the grace time.
-	ErrShutdown error = &Stop{fault.ShuttingDown}
+	ErrShutdown error = &EndedByGateway{fault.ShuttingDown}
 	// ErrLifetime ends the turn that runs when its connection is too old.
-	ErrLifetime error = &Stop{fault.ConnectionLimitReached}
+	ErrLifetime error = &EndedByGateway{fault.ConnectionLimitReached}
 )
 
 // stopped tells whether a transport ended the turn on purpose.
-func stopped(ctx context.Context) (*Stop, bool) {
-	var s *Stop
+func stopped(ctx context.Context) (*EndedByGateway, bool) {
+	var s *EndedByGateway
 	ok := ctx.Err() != nil && errors.As(context.Cause(ctx), &s)
 	return s, ok
 }
@@ -76,10 +76,10 @@ func (e *Engine) Local(ctx context.Context, req *Request, responseID, note strin
 	}
 	t.opened = true
 	t.rec.Outcome, t.rec.ResponseID, t.rec.Notes = journal.OutcomeCompleted, responseID, []string{note}
-	t.stamp()
+	t.setTimes()
 	detached, done := t.detached()
 	defer done()
-	if err := t.Books.Close(detached, meter.Closing{Record: t.rec, Free: true}); err != nil {
+	if err := t.Bookkeeper.Close(detached, meter.RequestEnd{Record: t.rec, Uncharged: true}); err != nil {
 		t.Log.Error("recording a local answer", "request_id", req.ID, "error", err)
 		f := fault.New(fault.StoreUnavailable, "").WithCause(err)
 		f.RequestID = req.ID

@@ -32,15 +32,15 @@ import (
 	"rubicon/internal/wire/protocol/responses"
 )
 
-// speech is what an upstream says on one surface: before, between and after the
+// protocolSample is what an upstream says on one surface: before, between and after the
 // output events.
-type speech struct {
+type protocolSample struct {
 	protocol               protocol.Protocol
 	request                string
 	opening, event, ending string
 }
 
-var speeches = map[string]speech{
+var protocolSamples = map[string]protocolSample{
 	"responses": {responses.Protocol(), `{"model":"m","stream":true,"store":false,"input":"Hi"}`,
 		"event: response.created\ndata: {\"type\":\"response.created\",\"sequence_number\":0,\"response\":{\"id\":\"resp_1\",\"status\":\"in_progress\",\"output\":[]}}\n\n",
 		"event: response.output_text.delta\ndata: {\"type\":\"response.output_text.delta\",\"sequence_number\":4,\"item_id\":\"msg_1\",\"output_index\":0,\"content_index\":0,\"delta\":\" word\",\"logprobs\":[],\"obfuscation\":\"aKq3bd81\"}\n\n",
@@ -55,10 +55,10 @@ var speeches = map[string]speech{
 		"event: message_delta\ndata: {\"type\":\"message_delta\",\"delta\":{\"stop_reason\":\"end_turn\"},\"usage\":{\"output_tokens\":5}}\n\nevent: message_stop\ndata: {\"type\":\"message_stop\"}\n\n"},
 }
 
-// feed is an upstream connection that says a prepared answer to every request:
+// upstreamConn is an upstream connection that says a prepared answer to every request:
 // many events arrive together, as they do behind a fast network, or each alone,
 // as from a model that speaks.
-type feed struct {
+type upstreamConn struct {
 	answer, rest string
 	alone        bool
 	asked        chan struct{}
@@ -66,11 +66,11 @@ type feed struct {
 	end          sync.Once
 }
 
-func newFeed(answer string, alone bool) *feed {
-	return &feed{answer: answer, alone: alone, asked: make(chan struct{}, 1), closed: make(chan struct{})}
+func newFeed(answer string, alone bool) *upstreamConn {
+	return &upstreamConn{answer: answer, alone: alone, asked: make(chan struct{}, 1), closed: make(chan struct{})}
 }
 
-func (f *feed) Read(p []byte) (int, error) {
+func (f *upstreamConn) Read(p []byte) (int, error) {
 	if f.rest == "" {
 		select {
 		case <-f.asked:
@@ -91,26 +91,26 @@ func (f *feed) Read(p []byte) (int, error) {
 }
 
 // Write takes a request, which is small enough to come in one piece.
-func (f *feed) Write(p []byte) (int, error) {
+func (f *upstreamConn) Write(p []byte) (int, error) {
 	f.asked <- struct{}{}
 	return len(p), nil
 }
 
-func (f *feed) Close() error                     { f.end.Do(func() { close(f.closed) }); return nil }
-func (f *feed) LocalAddr() net.Addr              { return &net.TCPAddr{} }
-func (f *feed) RemoteAddr() net.Addr             { return &net.TCPAddr{} }
-func (f *feed) SetDeadline(time.Time) error      { return nil }
-func (f *feed) SetReadDeadline(time.Time) error  { return nil }
-func (f *feed) SetWriteDeadline(time.Time) error { return nil }
+func (f *upstreamConn) Close() error                     { f.end.Do(func() { close(f.closed) }); return nil }
+func (f *upstreamConn) LocalAddr() net.Addr              { return &net.TCPAddr{} }
+func (f *upstreamConn) RemoteAddr() net.Addr             { return &net.TCPAddr{} }
+func (f *upstreamConn) SetDeadline(time.Time) error      { return nil }
+func (f *upstreamConn) SetReadDeadline(time.Time) error  { return nil }
+func (f *upstreamConn) SetWriteDeadline(time.Time) error { return nil }
 
-// drain is a sink that takes everything and tells when it took how many events.
-type drain struct {
+// countingSink is a sink that takes everything and tells when it took how many events.
+type countingSink struct {
 	events, bytes int
 	at            map[int]func()
 }
 
-func (d *drain) Begin(string, *fault.Error) {}
-func (d *drain) Event(ev protocol.Event) error {
+func (d *countingSink) Begin(string, *fault.Error) {}
+func (d *countingSink) Event(ev protocol.Event) error {
 	d.events++
 	d.bytes += len(ev.Raw)
 	if f := d.at[d.events]; f != nil {
@@ -118,16 +118,16 @@ func (d *drain) Event(ev protocol.Event) error {
 	}
 	return nil
 }
-func (d *drain) Flush() error                  { return nil }
-func (d *drain) KeepAlive() error              { return nil }
-func (d *drain) Answer(*upstream.Answer) error { return nil }
-func (d *drain) Fail(Ending) error             { return nil }
-func (d *drain) ErrorAtOnce() bool             { return true }
+func (d *countingSink) Flush() error                  { return nil }
+func (d *countingSink) KeepAlive() error              { return nil }
+func (d *countingSink) Answer(*upstream.Answer) error { return nil }
+func (d *countingSink) Fail(ShownFailure) error       { return nil }
+func (d *countingSink) ErrorAtOnce() bool             { return true }
 
-// relay is an engine whose upstream says a speech of so many events.
-type relay struct {
+// relayBench is an engine whose upstream says a speech of so many events.
+type relayBench struct {
 	engine *Engine
-	speech speech
+	speech protocolSample
 	who    account.Principal
 	ids    *ident.Source
 	events int
@@ -141,9 +141,9 @@ type relay struct {
 	request *Request // the last one
 }
 
-func newRelay(tb testing.TB, surface string, events int, alone bool) *relay {
+func newRelay(tb testing.TB, surface string, events int, alone bool) *relayBench {
 	tb.Helper()
-	r := &relay{speech: speeches[surface], events: events, alone: alone}
+	r := &relayBench{speech: protocolSamples[surface], events: events, alone: alone}
 	body := r.speech.opening + strings.Repeat(r.speech.event, events) + r.speech.ending
 	r.answer = fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
 	cfg, err := config.Parse([]byte(`admin: {token: relay-test-token}
@@ -157,7 +157,7 @@ models: [{name: m, price: {input: "10", output: "50"}, channels: [{channel: up}]
 	return r
 }
 
-func (r *relay) open(tb testing.TB, cfg *config.Config) {
+func (r *relayBench) open(tb testing.TB, cfg *config.Config) {
 	tb.Helper()
 	db, err := store.Open(tb.Context(), "sqlite::memory:", store.Options{})
 	if err != nil {
@@ -185,12 +185,12 @@ func (r *relay) open(tb testing.TB, cfg *config.Config) {
 	tb.Cleanup(client.Close)
 	r.who.Customer.ID, r.who.Key.ID = "cus_1", "key_1"
 	r.engine = &Engine{Config: func() *config.Config { return cfg }, Health: registry, Upstream: client,
-		Books: meter.NewBooks(db, books, journal.New(db, time.Now), states, time.Now), States: states, Learner: meter.NewLearner(),
+		Bookkeeper: meter.NewBookkeeper(db, books, journal.New(db, time.Now), states, time.Now), States: states, Learner: meter.NewLearner(),
 		Choose: route.Choose, Random: func() float64 { return 0.5 }, Log: slog.New(slog.DiscardHandler), Node: func() string { return "test" }}
 }
 
 // run serves one request.
-func (r *relay) run(tb testing.TB, sink Sink) {
+func (r *relayBench) run(tb testing.TB, sink Sink) {
 	tb.Helper()
 	p := r.speech.protocol
 	parsed, f := p.ParseRequest([]byte(r.speech.request))
@@ -204,7 +204,7 @@ func (r *relay) run(tb testing.TB, sink Sink) {
 	}
 }
 
-func (r *relay) wants() journal.Outcome {
+func (r *relayBench) wants() journal.Outcome {
 	if r.outcome != "" {
 		return r.outcome
 	}
@@ -215,12 +215,12 @@ func (r *relay) wants() journal.Outcome {
 // events come alone or many together.
 func TestRelayAllocatesNothing(t *testing.T) {
 	const from, to = 1_000, 11_000
-	for surface := range speeches {
+	for surface := range protocolSamples {
 		for _, alone := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s/alone=%t", surface, alone), func(t *testing.T) {
 				r := newRelay(t, surface, to+10, alone)
 				var before, after runtime.MemStats
-				d := &drain{at: map[int]func(){
+				d := &countingSink{at: map[int]func(){
 					from: func() { runtime.ReadMemStats(&before) },
 					to:   func() { runtime.ReadMemStats(&after) },
 				}}
@@ -240,11 +240,11 @@ func TestRelayAllocatesNothing(t *testing.T) {
 // Once output was handed over, nothing runs again, and what the request said is
 // let go of: an agent's context can be megabytes, and its stream minutes.
 func TestADeliveredRequestIsLetGoOf(t *testing.T) {
-	for surface := range speeches {
+	for surface := range protocolSamples {
 		t.Run(surface, func(t *testing.T) {
 			r := newRelay(t, surface, 5, true)
 			var held, output bool
-			r.run(t, &drain{at: map[int]func(){
+			r.run(t, &countingSink{at: map[int]func(){
 				1: func() { held = r.request.Body != nil }, // the first lifecycle event goes out with the first output
 				4: func() { output = r.request.Body != nil },
 			}})
@@ -264,7 +264,7 @@ func BenchmarkRelay(b *testing.B) {
 			b.SetBytes(int64(len(r.speech.event)))
 			b.ReportAllocs()
 			b.ResetTimer()
-			r.run(b, &drain{})
+			r.run(b, &countingSink{})
 		})
 	}
 }
@@ -275,6 +275,6 @@ func BenchmarkTurn(b *testing.B) {
 	r := newRelay(b, "responses", 10, true)
 	b.ReportAllocs()
 	for b.Loop() {
-		r.run(b, &drain{})
+		r.run(b, &countingSink{})
 	}
 }

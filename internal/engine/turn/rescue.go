@@ -11,24 +11,24 @@ import (
 	"rubicon/internal/wire/fault"
 )
 
-// rescue brings money and record to an end when the gateway itself panicked
+// resolveAfterPanic brings money and record to an end when the gateway itself panicked
 // between the hold and the settlement: this process lives on, and no start
 // would resolve them. The panic goes on to the transport, which tells the
 // client.
-func (t *turn) rescue() {
+func (t *turn) resolveAfterPanic() {
 	p := recover()
 	if p == nil {
 		return
 	}
 	if t.opened && !t.closed {
-		t.settleRuin(fmt.Errorf("panic: %v", p))
+		t.writeAfterPanic(fmt.Errorf("panic: %v", p))
 	}
 	panic(p)
 }
 
-// settleRuin settles for what was delivered, as after any other fault of the
+// writeAfterPanic settles for what was delivered, as after any other fault of the
 // gateway. What panicked once may do so again: then the next start is left.
-func (t *turn) settleRuin(cause error) {
+func (t *turn) writeAfterPanic(cause error) {
 	defer func() {
 		if p := recover(); p != nil {
 			t.Log.Error("panic while settling after a panic; the next start resolves the hold", "request_id", t.req.ID, "panic", p, "stack", string(debug.Stack()))
@@ -36,8 +36,8 @@ func (t *turn) settleRuin(cause error) {
 	}()
 	t.rec.Outcome, t.rec.Error = journal.OutcomeFailed, &journal.Error{Code: fault.InternalError, Type: t.typeOf(fault.New(fault.InternalError, ""))}
 	if len(t.attempts) == 0 {
-		t.stamp()
-		_ = t.finish(meter.Closing{Record: t.rec, Bill: meter.Bill{Usage: t.rec.Usage}, Free: t.req.Free, Reason: string(replay.GatewayFault)})
+		t.setTimes()
+		_ = t.finish(meter.RequestEnd{Record: t.rec, Bill: meter.Bill{Usage: t.rec.Usage}, Uncharged: t.req.Uncharged, Reason: string(replay.GatewayFault)})
 		return
 	}
 	a := t.attempts[len(t.attempts)-1]
@@ -48,7 +48,7 @@ func (t *turn) settleRuin(cause error) {
 	a.verdict = replay.Verdict{Action: replay.Deliver, Reason: replay.GatewayFault}
 	a.report(health.Result{Aborted: true})
 	handed, _ := t.gate.state()
-	if handed == replay.OutputToo {
+	if handed == replay.OutputHanded {
 		t.rec.Outcome, t.rec.AfterOutput = journal.OutcomePartial, true
 	}
 	_ = t.finish(t.bills(a, handed)) // which is logged

@@ -20,7 +20,7 @@ func TestAPanicLeavesNoHoldOpen(t *testing.T) {
 	before := available(t, r)
 	func() {
 		defer func() { fmt.Fprint(&said, recover()) }()
-		r.run(t, &drain{})
+		r.run(t, &countingSink{})
 	}()
 	if said.String() != "a mistake in the code" {
 		t.Errorf("the panic did not go on: %s", said.String())
@@ -31,9 +31,9 @@ func TestAPanicLeavesNoHoldOpen(t *testing.T) {
 	}
 }
 
-func available(t *testing.T, r *relay) money.Nano {
+func available(t *testing.T, r *relayBench) money.Nano {
 	t.Helper()
-	a, err := r.engine.Books.Available(t.Context(), "cus_1")
+	a, err := r.engine.Bookkeeper.Available(t.Context(), "cus_1")
 	if err != nil {
 		t.Fatal(err)
 	}

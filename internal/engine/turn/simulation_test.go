@@ -22,7 +22,7 @@ var update = flag.Bool("update", false, "write internal/lab/docgen/simulation.md
 // measured by this very test.
 var storms = []struct {
 	what    string
-	failure upstream.Failed
+	failure upstream.Failure
 	percent int
 	before  [2]float64
 }{
@@ -39,7 +39,7 @@ var storms = []struct {
 }
 
 // weathered runs the clients for ten minutes and gives the share that failed.
-func weathered(t *testing.T, channels, percent int, failure upstream.Failed) (share float64) {
+func weathered(t *testing.T, channels, percent int, failure upstream.Failure) (share float64) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newStorm(t, channels, some(10*percent, failure))
 		s.run(10 * time.Minute)
@@ -52,7 +52,7 @@ func weathered(t *testing.T, channels, percent int, failure upstream.Failed) (sh
 // writes the table.
 func TestSimulation(t *testing.T) {
 	for _, row := range []struct {
-		failure           upstream.Failed
+		failure           upstream.Failure
 		channels, percent int
 		most              float64 // percent of the requests that fail
 	}{
@@ -91,7 +91,7 @@ func percents(share float64) string {
 
 // down is a channel that is away between two moments, and well otherwise.
 func down(channel string, from, to time.Duration) weather {
-	return func(c string, since time.Duration, _ *rand.Rand) *upstream.Failed {
+	return func(c string, since time.Duration, _ *rand.Rand) *upstream.Failure {
 		if c != channel || since < from || since >= to {
 			return nil
 		}

@@ -37,15 +37,15 @@ type Chooser func(*config.Model, []health.View, route.Query) (route.Route, bool,
 
 // Engine is what all turns share.
 type Engine struct {
-	Config   func() *config.Config // the configuration in force; a turn keeps the one it began with
-	Health   *health.Registry
-	Upstream *upstream.Client
-	Books    *meter.Books
-	States   *state.States
-	Learner  *meter.Learner
-	Limits   *limit.Limits // nil: keys' rates and concurrency are not enforced
-	Choose   Chooser
-	Random   func() float64 // in [0,1)
+	Config     func() *config.Config // the configuration in force; a turn keeps the one it began with
+	Health     *health.Registry
+	Upstream   *upstream.Client
+	Bookkeeper *meter.Bookkeeper
+	States     *state.States
+	Learner    *meter.Learner
+	Limits     *limit.Limits // nil: keys' rates and concurrency are not enforced
+	Choose     Chooser
+	Random     func() float64 // in [0,1)
 	// Overloaded tells that new requests must be refused; nil: never.
 	Overloaded func() bool
 	Observe    Observer // may be nil
@@ -80,14 +80,14 @@ type Request struct {
 	Session         string    // the client's session id, for affinity
 	Received        time.Time // when its first byte was read
 	Delivery        string    // what the request asked for: config.DeliveryStream, DeliveryAtomic or ""
-	Free            bool      // token counting: recorded, no hold, no charge
+	Uncharged       bool      // token counting: recorded, no hold, no charge
 	WebSocket       bool
 	// OnLimits is told how the key stands under its rate limits, before
 	// anything of the answer is handed over. May be nil.
 	OnLimits func(limit.State)
-	// CancelOnGone: the transport sees to it itself that the request goes on
+	// TransportOutlivesClient: the transport sees to it itself that the request goes on
 	// for some time after its client left.
-	CancelOnGone bool
+	TransportOutlivesClient bool
 	// Continued: the transport completed the input from its own memory, so a
 	// missing origin is answered as a missing previous response.
 	Continued bool
@@ -98,8 +98,8 @@ type Request struct {
 // Result is what a transport may want to know afterwards.
 type Result struct {
 	Outcome journal.Outcome
-	Seen    *protocol.Seen // of the delivered attempt; nil if there was none
-	Sent    bool           // an attempt was made
+	Seen    *protocol.Observed // of the delivered attempt; nil if there was none
+	Sent    bool               // an attempt was made
 	// Delivered: the client was given output or a whole answer, or pays. To run
 	// the request again would be to run it twice.
 	Delivered bool
@@ -120,7 +120,7 @@ type Sink interface {
 	// Answer sends a whole answer that is not streamed.
 	Answer(a *upstream.Answer) error
 	// Fail sends the failure in the given form and ends the request.
-	Fail(e Ending) error
+	Fail(e ShownFailure) error
 	// ErrorAtOnce: after output an upstream error event goes out before it is
 	// known whether a response.failed follows.
 	ErrorAtOnce() bool
@@ -134,7 +134,7 @@ type turn struct {
 	model  *config.Model
 	timers config.Timers
 	gate   *gate
-	live   *meter.Live
+	live   *meter.Progress
 
 	parent context.Context // the client's
 	ctx    context.Context // with the total deadline
@@ -150,17 +150,17 @@ type turn struct {
 	estimate int64
 	bounds   meter.Bounds // of what is believed that it used
 	grant    *limit.Grant
-	bill     meter.Billing
+	billing  meter.Billing
 	opened   bool // the hold and the record exist
 	closed   bool // both were brought to their end
 
 	signs  []uint64      // what a repeat of this request would have in common with it
 	waited time.Duration // for routes that cooled
 
-	made     replay.Counts
-	tried    []health.Route
-	attempts []*attempt
-	next     *candidate // chosen, with its permit, not dispatched yet
+	counts      replay.Counts
+	triedRoutes []health.Route
+	attempts    []*attempt
+	next        *candidate // chosen, with its permit, not dispatched yet
 }
 
 // Run serves the request. It returns when the client has been shown the end.
@@ -170,7 +170,7 @@ func (e *Engine) Run(ctx context.Context, req *Request, sink Sink) Result {
 	}
 	t := e.begin(ctx, req, sink)
 	defer t.end()
-	defer t.rescue()
+	defer t.resolveAfterPanic()
 	if f := t.admit(); f != nil {
 		t.refuse(f)
 		return Result{Outcome: t.rec.Outcome}
@@ -195,7 +195,7 @@ func (e *Engine) node() string {
 func (e *Engine) begin(ctx context.Context, req *Request, sink Sink) *turn {
 	t := &turn{Engine: e, req: req, cfg: e.Config(), parent: ctx}
 	t.grant, req.grant = req.grant, nil
-	t.attend(ctx, sink)
+	t.watchClient(ctx, sink)
 	t.rec = journal.Record{
 		RequestID: req.ID, Customer: req.Principal.Customer.ID, Key: req.Principal.Key.ID, ClientRequestID: req.ClientRequestID,
 		Surface: req.Surface, Stream: req.Parsed.Stream, PublicModel: req.Parsed.Model, Outcome: journal.OutcomeRunning,
@@ -209,7 +209,7 @@ func (e *Engine) begin(ctx context.Context, req *Request, sink Sink) *turn {
 func (t *turn) end() {
 	t.gate.close()
 	t.release()
-	t.freeLimits()
+	t.releaseLimits()
 	for _, a := range t.attempts {
 		a.close()
 	}
@@ -221,26 +221,26 @@ func (t *turn) end() {
 
 // refuse ends a request before its first attempt.
 func (t *turn) refuse(f *fault.Error) {
-	t.freeLimits()
+	t.releaseLimits()
 	t.reject(f)
-	t.gate.fail(Ending{Form: FormStatus, Fault: f, Protocol: t.req.Protocol})
+	t.gate.fail(ShownFailure{Form: FormStatus, Error: f, Protocol: t.req.Protocol})
 }
 
 // reject records that the request was refused, or that its client left before
 // it could be admitted.
 func (t *turn) reject(f *fault.Error) {
 	f.RequestID = t.req.ID
-	t.stamp()
+	t.setTimes()
 	ctx, done := t.detached()
 	defer done()
 	var err error
-	if t.clientGone() {
+	if t.clientLeft() {
 		t.rec.Outcome = journal.OutcomeCancelled
-		err = t.Books.Close(ctx, meter.Closing{Record: t.rec, Free: true})
+		err = t.Bookkeeper.Close(ctx, meter.RequestEnd{Record: t.rec, Uncharged: true})
 	} else {
 		t.rec.Outcome = journal.OutcomeRejected
 		t.rec.Error = &journal.Error{Code: f.Code, Type: t.typeOf(f)}
-		err = t.Books.Reject(ctx, t.rec)
+		err = t.Bookkeeper.Reject(ctx, t.rec)
 	}
 	if err != nil {
 		level := slog.LevelError
@@ -254,12 +254,12 @@ func (t *turn) reject(f *fault.Error) {
 
 // detached is the context of what must happen although the client left.
 func (t *turn) detached() (context.Context, context.CancelFunc) {
-	return context.WithTimeout(context.WithoutCancel(t.ctx), settleTime)
+	return context.WithTimeout(context.WithoutCancel(t.ctx), outcomeTimeout)
 }
 
-const settleTime = 30 * time.Second
+const outcomeTimeout = 30 * time.Second
 
-func (t *turn) stamp() {
+func (t *turn) setTimes() {
 	now := time.Now()
 	t.rec.FinishedAt = now.UTC()
 	t.rec.Times.Total = now.Sub(t.req.Received).Milliseconds()

@@ -16,10 +16,10 @@ import (
 // shown tells that the event goes out now. Otherwise more has arrived with it:
 // mostly the end itself, whose settlement then says it all.
 func (t *turn) noteWhole(a *attempt, shown bool) {
-	whole := a.reader.Stage() == protocol.Settling && a.seen.Failed == nil && a.seen.OutputEvents > 0
+	whole := a.reader.Stage() == protocol.Finishing && a.seen.Failure == nil && a.seen.OutputEvents > 0
 	first := whole && !a.whole
 	switch {
-	case !whole && !a.whole || t.gate.keepsOutput():
+	case !whole && !a.whole || t.gate.withholdsOutput():
 		a.unnoted = false
 		return
 	case !shown:
@@ -29,14 +29,14 @@ func (t *turn) noteWhole(a *attempt, shown bool) {
 		a.unnoted = first
 		return
 	}
-	t.delivered(a)
+	t.noteDelivered(a)
 	t.live.Whole(a.told(whole))
 	reopened := !whole // a choice showed only now
 	a.whole, a.unnoted = whole, false
 	if first || reopened {
 		ctx, done := t.detached()
 		defer done()
-		t.Books.NoteNow(ctx, t.live)
+		t.Bookkeeper.NoteNow(ctx, t.live)
 	}
 }
 
@@ -47,5 +47,5 @@ func (a *attempt) told(whole bool) *meter.LiveWhole {
 	}
 	u := a.seen.Usage
 	u.Tools, u.Tier = maps.Clone(a.seen.Hosted), a.seen.Tier
-	return &meter.LiveWhole{ResponseID: a.seen.ResponseID, Usage: u, Reported: a.seen.Reported, Opening: a.seen.Opening}
+	return &meter.LiveWhole{ResponseID: a.seen.ResponseID, Usage: u, Reported: a.seen.Reported, Opening: a.seen.OpeningUsage}
 }

@@ -18,7 +18,7 @@ const maxErrorBody = 64 << 10
 
 // accept takes a 2xx answer of the right type; anything else is a failure with
 // what its body says.
-func (x *exchange) accept(call *Call) *Failed {
+func (x *exchange) accept(call *Call) *Failure {
 	status := x.resp.StatusCode
 	if status == http.StatusSwitchingProtocols {
 		// What follows is of another protocol, which nobody asked for. The body is
@@ -37,7 +37,7 @@ func (x *exchange) accept(call *Call) *Failed {
 		body, err = x.errorBody()
 	}
 	if failure, cause, cancelled := fromCause(x.ctx); err != nil && cancelled && decides(failure, cause) {
-		return &Failed{Failure: failure, Status: status, Executed: true, cause: cause, RequestID: requestID(x.resp.Header)}
+		return &Failure{Failure: failure, Status: status, Executed: true, cause: cause, RequestID: requestID(x.resp.Header)}
 	}
 	return x.refusal(call, body)
 }
@@ -69,7 +69,7 @@ func (x *exchange) rightKind(call *Call) (bool, error) {
 // content is the body without its content encoding.
 func (x *exchange) content() (_ io.Reader, err error) {
 	if x.body == nil {
-		x.body, err = decoded(x.resp)
+		x.body, err = decompressed(x.resp)
 	}
 	return x.body, err
 }
@@ -89,9 +89,9 @@ func (x *exchange) errorBody() ([]byte, error) {
 const errorBodyTime = 5 * time.Second
 
 // refusal classifies a status with its body.
-func (x *exchange) refusal(call *Call, body []byte) *Failed {
+func (x *exchange) refusal(call *Call, body []byte) *Failure {
 	status := x.resp.StatusCode
-	f := &Failed{Status: status, RequestID: requestID(x.resp.Header), After: retryAfter(x.resp.Header)}
+	f := &Failure{Status: status, RequestID: requestID(x.resp.Header), RetryAfter: retryAfter(x.resp.Header)}
 	body = bytes.TrimSpace(body)
 	if jsonscan.Valid(body) {
 		f.read(body)
@@ -104,7 +104,7 @@ func (x *exchange) refusal(call *Call, body []byte) *Failed {
 }
 
 // Do makes a call whose answer is not streamed and reads it whole.
-func (c *Client) Do(ctx context.Context, call *Call) (*Answer, *Failed) {
+func (c *Client) Do(ctx context.Context, call *Call) (*Answer, *Failure) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(errClosed)
 	if d := call.Timers.Answer; d > 0 {
@@ -120,15 +120,15 @@ func (c *Client) Do(ctx context.Context, call *Call) (*Answer, *Failed) {
 	if failed := x.accept(call); failed != nil {
 		return nil, failed
 	}
-	return x.whole(call)
+	return x.readAnswer(call)
 }
 
-// whole reads the answer's body. One that breaks off is a read error, one that
+// readAnswer reads the answer's body. One that breaks off is a read error, one that
 // is no JSON object is no answer.
-func (x *exchange) whole(call *Call) (*Answer, *Failed) {
+func (x *exchange) readAnswer(call *Call) (*Answer, *Failure) {
 	a := &Answer{Status: x.resp.StatusCode, ContentType: x.resp.Header.Get("Content-Type"), RequestID: requestID(x.resp.Header)}
-	bad := func(f classify.Failure, err error) (*Answer, *Failed) {
-		return nil, &Failed{Failure: f, Status: a.Status, Executed: true, RequestID: a.RequestID, cause: err}
+	bad := func(f classify.Failure, err error) (*Answer, *Failure) {
+		return nil, &Failure{Failure: f, Status: a.Status, Executed: true, RequestID: a.RequestID, cause: err}
 	}
 	r, err := x.content()
 	if err == nil {
@@ -168,16 +168,16 @@ func (x *exchange) cutOff(body []byte) bool {
 
 // read learns what a JSON body says about the failure. One that says nothing of
 // an error, like an answer that nobody asked for, is no error body.
-func (f *Failed) read(body []byte) {
+func (f *Failure) read(body []byte) {
 	if f.Info, f.JSON = classify.Body(body); f.JSON {
 		f.Body = body
 	}
 }
 
-// Refuse classifies a whole answer whose content turned out to be no answer of
+// NoAnswer classifies a whole answer whose content turned out to be no answer of
 // the protocol: an error body with a good status, or something else.
-func Refuse(call *Call, a *Answer) *Failed {
-	f := &Failed{Status: a.Status, RequestID: a.RequestID, Executed: true}
+func NoAnswer(call *Call, a *Answer) *Failure {
+	f := &Failure{Status: a.Status, RequestID: a.RequestID, Executed: true}
 	f.read(a.Body)
 	found := classify.Status(call.Channel.Protocol, a.Status, f.Info, call.Rules)
 	f.Failure, f.RateLimit, f.Rule = found.Failure, found.RateLimit, found.Rule

@@ -74,7 +74,7 @@ func TestNothingOutlastsItsDeadline(t *testing.T) {
 					ctx, cancel := context.WithTimeoutCause(t.Context(), time.Hour, upstream.ErrTotal)
 					defer cancel()
 					start := time.Now()
-					var failed *upstream.Failed
+					var failed *upstream.Failure
 					if call.Stream = mode == stream; call.Stream {
 						failed = run(ctx, cl, call).failed
 					} else {

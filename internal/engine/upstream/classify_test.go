@@ -41,7 +41,7 @@ func TestStreamFailures(t *testing.T) {
 		want     classify.Failure // "" the stream is good
 		executed bool
 		types    string
-		check    func(*upstream.Failed) bool
+		check    func(*upstream.Failure) bool
 	}{
 		{name: "a good stream", script: cuts(eventStream(created + delta + completed)), types: "lot"},
 		{name: "no blank line after the last record", script: cuts(eventStream(created + strings.TrimRight(completed, "\n"))), types: "lt"},
@@ -59,9 +59,9 @@ func TestStreamFailures(t *testing.T) {
 		{name: "a clean end after lifecycle", script: cuts(eventStream(created)), types: "l", want: classify.ReadError, executed: true},
 		{name: "a chunked body without its end", script: cuts(streamHead + chunk(created+delta)), types: "lo", want: classify.ReadError, executed: true},
 		{name: "a cut inside the last record", script: cuts(eventStream(created + delta[:30])), types: "l", want: classify.ReadError, executed: true,
-			check: func(f *upstream.Failed) bool { return !f.NotEvent }},
+			check: func(f *upstream.Failure) bool { return !f.NotEvent }},
 		{name: "a record that is no JSON", script: cuts(eventStream(created + "data: <html>\n\n")), types: "l", want: classify.ReadError, executed: true,
-			check: func(f *upstream.Failed) bool { return f.NotEvent }},
+			check: func(f *upstream.Failure) bool { return f.NotEvent }},
 		{name: "an event over the limit", script: cuts(eventStream("data: {\"type\":\"x\",\"x\":\"" + strings.Repeat("x", 2<<20) + "\"}\n\n")), want: classify.BufferLimit, executed: true},
 		{name: "broken gzip", script: cuts(eventStream("no gzip at all, but long enough", "Content-Encoding: gzip")), want: classify.BadAnswer, executed: true},
 		{name: "an empty gzip body", script: cuts(eventStream("", "Content-Encoding: gzip")), want: classify.ReadError, executed: true},
@@ -70,35 +70,35 @@ func TestStreamFailures(t *testing.T) {
 
 		{name: "a redirect", script: cuts("HTTP/1.1 302 Found\r\nLocation: /v1/elsewhere\r\nContent-Length: 0\r\n\r\n"), want: classify.BadAnswer, executed: true},
 		{name: "HTML", script: cuts("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 13\r\n\r\n<html></html>"), want: classify.BadAnswer, executed: true,
-			check: func(f *upstream.Failed) bool { return !f.JSON }},
+			check: func(f *upstream.Failure) bool { return !f.JSON }},
 		{name: "empty JSON", script: cuts(jsonAnswer("200 OK", "{}")), want: classify.BadAnswer, executed: true},
 		{name: "an error with a good status", script: cuts(jsonAnswer("200 OK", `{"error":{"message":"x","type":"server_error"}}`)), want: classify.BadAnswer, executed: true},
 		{name: "a deterministic error with a good status", script: cuts(jsonAnswer("200 OK", `{"error":{"message":"x","code":"context_length_exceeded"}}`)), want: classify.Deterministic,
-			check: func(f *upstream.Failed) bool { return f.JSON && f.Info.Code == "context_length_exceeded" }},
+			check: func(f *upstream.Failure) bool { return f.JSON && f.Info.Code == "context_length_exceeded" }},
 		{name: "no content", script: cuts("HTTP/1.1 204 No Content\r\n\r\n"), want: classify.BadAnswer, executed: true},
 		{name: "switching protocols", script: cuts("HTTP/1.1 101 Switching\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n"), want: classify.BadAnswer, executed: true},
 		{name: "408", script: cuts(jsonAnswer("408 Timeout", "{}")), want: classify.BadAnswer, executed: true},
 
 		{name: "400", script: cuts(jsonAnswer("400 Bad", `{"error":{"message":"no","code":"invalid_value","param":"input"}}`)), want: classify.Deterministic,
-			check: func(f *upstream.Failed) bool { return f.Status == 400 && f.JSON && f.Info.Param == "input" }},
+			check: func(f *upstream.Failure) bool { return f.Status == 400 && f.JSON && f.Info.Param == "input" }},
 		{name: "401", script: cuts(jsonAnswer("401 No", "{}")), want: classify.Auth},
 		{name: "402", script: cuts(jsonAnswer("402 Pay", "{}")), want: classify.Balance},
 		{name: "405", script: cuts(jsonAnswer("405 No", "{}")), want: classify.Unfit},
 		{name: "429", script: cuts(jsonAnswer("429 Slow", "{}", "Retry-After: 3", "X-Request-Id: up-9")), want: classify.RateLimited,
-			check: func(f *upstream.Failed) bool {
-				return f.RateLimit && f.After == 3*time.Second && f.RequestID == "up-9"
+			check: func(f *upstream.Failure) bool {
+				return f.RateLimit && f.RetryAfter == 3*time.Second && f.RequestID == "up-9"
 			}},
 		{name: "429 in milliseconds", script: cuts(jsonAnswer("429 Slow", "{}", "Retry-After-Ms: 1500")), want: classify.RateLimited,
-			check: func(f *upstream.Failed) bool { return f.After == 1500*time.Millisecond }},
+			check: func(f *upstream.Failure) bool { return f.RetryAfter == 1500*time.Millisecond }},
 		{name: "429 for an empty account", script: cuts(jsonAnswer("429 Slow", `{"error":{"code":"insufficient_quota"}}`)), want: classify.Balance},
-		{name: "500", script: cuts(jsonAnswer("500 Oh", "oh no")), want: classify.Upstream5xx, executed: true, check: func(f *upstream.Failed) bool { return !f.JSON }},
+		{name: "500", script: cuts(jsonAnswer("500 Oh", "oh no")), want: classify.Upstream5xx, executed: true, check: func(f *upstream.Failure) bool { return !f.JSON }},
 		{name: "503 overloaded", script: cuts(jsonAnswer("503 Busy", `{"error":{"code":"server_is_overloaded"}}`)), want: classify.Overloaded},
 		{name: "529 overloaded", script: cuts(jsonAnswer("529 Busy", `{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}`)), want: classify.Overloaded},
 		{name: "503 without a word", script: cuts(jsonAnswer("503 Busy", "")), want: classify.Upstream5xx, executed: true},
 		{name: "a zipped error body", script: cuts("HTTP/1.1 400 Bad\r\nContent-Type: application/json\r\nContent-Encoding: gzip\r\nConnection: close\r\n\r\n" + zipped(`{"error":{"code":"z"}}`)),
-			want: classify.Deterministic, check: func(f *upstream.Failed) bool { return f.Info.Code == "z" }},
+			want: classify.Deterministic, check: func(f *upstream.Failure) bool { return f.Info.Code == "z" }},
 		{name: "an error body that breaks off", script: cuts("HTTP/1.1 400 Bad\r\nContent-Type: application/json\r\nContent-Length: 99\r\n\r\n{\"error\":"),
-			want: classify.Deterministic, check: func(f *upstream.Failed) bool { return !f.JSON && f.Status == 400 }},
+			want: classify.Deterministic, check: func(f *upstream.Failure) bool { return !f.JSON && f.Status == 400 }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p := overTCP(t, c.script)

@@ -72,7 +72,7 @@ func (c *Client) pool(ch *config.Channel) *http.Transport {
 			MaxIdleConnsPerHost:    1024,
 			WriteBufferSize:        2 << 10, // a head; a body of some size is written past it
 			IdleConnTimeout:        90 * time.Second,
-			TLSHandshakeTimeout:    abandoned,
+			TLSHandshakeTimeout:    abandonedDialTime,
 			HTTP2:                  &http.HTTP2Config{SendPingTimeout: 30 * time.Second, PingTimeout: 15 * time.Second}, // a dead connection carries many streams
 			MaxResponseHeaderBytes: 256 << 10,
 		}
@@ -172,7 +172,7 @@ type exchange struct {
 }
 
 // open sends the call and waits for the status line.
-func (c *Client) open(parent context.Context, call *Call) (*exchange, *Failed) {
+func (c *Client) open(parent context.Context, call *Call) (*exchange, *Failure) {
 	ctx, cancel := context.WithCancelCause(limitDial(parent, call.Timers.Connect))
 	x := &exchange{ctx: ctx, cancel: cancel}
 	x.trace.start(call.Timers, call.Stream, cancel)
@@ -180,7 +180,7 @@ func (c *Client) open(parent context.Context, call *Call) (*exchange, *Failed) {
 	if err != nil {
 		x.trace.stop()
 		cancel(errClosed)
-		return nil, &Failed{Failure: classify.GatewayFault, cause: err}
+		return nil, &Failure{Failure: classify.GatewayFault, cause: err}
 	}
 	resp, err := c.pool(call.Channel).RoundTrip(req)
 	x.trace.stop()
@@ -195,15 +195,15 @@ func (c *Client) open(parent context.Context, call *Call) (*exchange, *Failed) {
 
 // failed classifies an exchange without a status line. What was certainly not
 // sent, or certainly not taken, was not executed.
-func (x *exchange) failed(err error) *Failed {
+func (x *exchange) failed(err error) *Failure {
 	if failure, cause, cancelled := fromCause(x.ctx); cancelled {
 		executed := x.trace.wrote() && failure != classify.Connect
-		return &Failed{Failure: failure, Executed: executed, cause: cause}
+		return &Failure{Failure: failure, Executed: executed, cause: cause}
 	}
 	if !x.trace.wrote() || refusedUnprocessed(err) {
-		return &Failed{Failure: classify.Connect, cause: withoutURL(err)}
+		return &Failure{Failure: classify.Connect, cause: withoutURL(err)}
 	}
-	return &Failed{Failure: classify.ReadError, Executed: true, cause: withoutURL(err)}
+	return &Failure{Failure: classify.ReadError, Executed: true, cause: withoutURL(err)}
 }
 
 // unprocessed are HTTP/2's promises that a request was not processed. The

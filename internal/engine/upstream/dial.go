@@ -15,9 +15,9 @@ import (
 // errPrivate refuses a resolved address that the channel may not reach.
 var errPrivate = errors.New("base_url resolves to a loopback, private, local or reserved address; set allow_private: true on the channel if that is meant")
 
-// abandoned bounds a dial and a handshake whose request has given up: the
+// abandonedDialTime bounds a dial and a handshake whose request has given up: the
 // transport goes on with both, because another request may want the connection.
-const abandoned = 30 * time.Second
+const abandonedDialTime = 30 * time.Second
 
 type dialLimit struct{}
 
@@ -34,7 +34,7 @@ func limitOf(ctx context.Context) time.Duration {
 	if d, ok := ctx.Value(dialLimit{}).(time.Duration); ok {
 		return d
 	}
-	return abandoned
+	return abandonedDialTime
 }
 
 // dialer opens connections that count what is written, and checks the resolved

@@ -201,7 +201,7 @@ func client(t testing.TB, dial upstream.Dial) *upstream.Client {
 // outcome is how a call went.
 type outcome struct {
 	types  string // of the events, by their class
-	failed *upstream.Failed
+	failed *upstream.Failure
 	took   time.Duration
 }
 
@@ -231,7 +231,7 @@ func run(ctx context.Context, c *upstream.Client, call *upstream.Call) (out outc
 }
 
 // expect checks a failure.
-func expect(t testing.TB, f *upstream.Failed, want classify.Failure, executed bool) {
+func expect(t testing.TB, f *upstream.Failure, want classify.Failure, executed bool) {
 	t.Helper()
 	switch {
 	case f == nil:

@@ -25,21 +25,21 @@ type Stream struct {
 	dec    *sse.Decoder
 	bytes  countingReader
 
-	began       time.Time
-	waiting     atomic.Int64 // since when upstream has been silent, from began; below 0 while nobody waits: see pause
-	opened      atomic.Bool  // an event was read
-	progress    protocol.Progress
-	silence     deadlineTimer
-	firstOutput *time.Timer
-	settle      *time.Timer
-	output      bool
-	done        bool
+	dispatchedAt time.Time
+	waiting      atomic.Int64 // since when upstream has been silent, from began; below 0 while nobody waits: see pause
+	opened       atomic.Bool  // an event was read
+	progress     protocol.Progress
+	idleTimer    deadlineTimer
+	firstOutput  *time.Timer
+	finishTimer  *time.Timer
+	output       bool
+	done         bool
 }
 
 // Open makes the call and waits for an event stream. timers.first_output runs
 // from here.
-func (c *Client) Open(ctx context.Context, call *Call, reader protocol.Reader) (*Stream, *Failed) {
-	s := &Stream{call: call, reader: reader, began: time.Now()}
+func (c *Client) Open(ctx context.Context, call *Call, reader protocol.Reader) (*Stream, *Failure) {
+	s := &Stream{call: call, reader: reader, dispatchedAt: time.Now()}
 	ctx, cancel := context.WithCancelCause(ctx)
 	if d := call.Timers.FirstOutput; d > 0 {
 		s.firstOutput = time.AfterFunc(d, func() { cancel(errFirstOutput) })
@@ -62,7 +62,7 @@ func (c *Client) Open(ctx context.Context, call *Call, reader protocol.Reader) (
 	if err != nil {
 		failure, cause := x.bodyFailure(err)
 		s.Close()
-		return nil, &Failed{Failure: failure, Status: x.resp.StatusCode, Executed: true, RequestID: s.RequestID(), cause: cause}
+		return nil, &Failure{Failure: failure, Status: x.resp.StatusCode, Executed: true, RequestID: s.RequestID(), cause: cause}
 	}
 	s.bytes.r = body
 	s.dec = sse.NewDecoder(&s.bytes, int(call.MaxEvent))
@@ -73,9 +73,9 @@ func (c *Client) Open(ctx context.Context, call *Call, reader protocol.Reader) (
 // events. It is not re-armed for every event: when it fires it looks how long
 // the stream has been waited for.
 func (s *Stream) watch() {
-	s.waiting.Store(int64(time.Since(s.began)))
+	s.waiting.Store(int64(time.Since(s.dispatchedAt)))
 	if d := s.call.Timers.FirstEvent; d > 0 {
-		s.silence.arm(d, s.checkSilence)
+		s.idleTimer.arm(d, s.checkIdle)
 	}
 }
 
@@ -85,7 +85,7 @@ func (s *Stream) watch() {
 func (s *Stream) pause(progress bool) {
 	silent := int64(0)
 	if at := s.waiting.Load(); !progress && at >= 0 {
-		silent = int64(time.Since(s.began)) - at
+		silent = int64(time.Since(s.dispatchedAt)) - at
 	} else if !progress {
 		return // paused already
 	}
@@ -95,12 +95,12 @@ func (s *Stream) pause(progress bool) {
 // resume waits for upstream again.
 func (s *Stream) resume() {
 	if at := s.waiting.Load(); at < 0 {
-		s.waiting.Store(int64(time.Since(s.began)) - (-1 - at))
+		s.waiting.Store(int64(time.Since(s.dispatchedAt)) - (-1 - at))
 	}
 }
 
-// checkSilence is the silence timer's function.
-func (s *Stream) checkSilence() {
+// checkIdle is the silence timer's function.
+func (s *Stream) checkIdle() {
 	limit, cause := s.call.Timers.FirstEvent, errFirstEvent
 	if s.opened.Load() {
 		limit, cause = s.call.Timers.Idle, errIdle
@@ -109,12 +109,12 @@ func (s *Stream) checkSilence() {
 		return
 	}
 	at := s.waiting.Load()
-	left := limit - (time.Since(s.began) - time.Duration(at))
+	left := limit - (time.Since(s.dispatchedAt) - time.Duration(at))
 	if at < 0 { // nobody waits: look again, and not at every moment
 		left = max(limit-time.Duration(-1-at), limit/16)
 	}
 	if left > 0 {
-		s.silence.arm(left, s.checkSilence)
+		s.idleTimer.arm(left, s.checkIdle)
 		return
 	}
 	s.x.cancel(cause)
@@ -141,11 +141,11 @@ func (s *Stream) Next() (protocol.Event, error) {
 	if err != nil && frame.Tail {
 		return protocol.Event{}, s.cutOff()
 	}
-	if err != nil && s.reader.Stage() == protocol.Settling {
+	if err != nil && s.reader.Stage() == protocol.Finishing {
 		return protocol.Event{}, s.ended(err) // whole already: what is no event changes nothing
 	}
 	if err != nil {
-		return protocol.Event{}, s.fail(&Failed{Failure: classify.ReadError, NotEvent: true, cause: err})
+		return protocol.Event{}, s.fail(&Failure{Failure: classify.ReadError, NotEvent: true, cause: err})
 	}
 	s.note(ev)
 	return ev, nil
@@ -174,7 +174,7 @@ func (s *Stream) note(ev protocol.Event) {
 	first := !s.opened.Swap(true)
 	s.pause(progress || first)
 	if first {
-		s.silence.arm(s.call.Timers.Idle, s.checkSilence)
+		s.idleTimer.arm(s.call.Timers.Idle, s.checkIdle)
 	}
 	if ev.Class != protocol.Lifecycle && !s.output {
 		s.output = true
@@ -182,18 +182,18 @@ func (s *Stream) note(ev protocol.Event) {
 			s.firstOutput.Stop()
 		}
 	}
-	s.settles()
+	s.startFinishing()
 }
 
-// settles waits a second for the rest of a stream that is decided. One that
+// startFinishing waits a second for the rest of a stream that is decided. One that
 // goes on after all, with a choice that had not shown yet, is open again.
-func (s *Stream) settles() {
+func (s *Stream) startFinishing() {
 	switch stage := s.reader.Stage(); {
-	case stage == protocol.Settling && s.settle == nil:
-		s.settle = time.AfterFunc(protocol.SettleTime, func() { s.x.cancel(errSettled) })
-	case stage == protocol.Open && s.settle != nil:
-		s.settle.Stop()
-		s.settle = nil
+	case stage == protocol.Finishing && s.finishTimer == nil:
+		s.finishTimer = time.AfterFunc(protocol.FinishTime, func() { s.x.cancel(errFinished) })
+	case stage == protocol.Open && s.finishTimer != nil:
+		s.finishTimer.Stop()
+		s.finishTimer = nil
 	}
 }
 
@@ -202,22 +202,22 @@ func (s *Stream) settles() {
 func (s *Stream) ended(err error) error {
 	s.done = true
 	failure, cause, cancelled := fromCause(s.x.ctx)
-	if s.reader.Stage() == protocol.Settling && (errors.Is(err, io.EOF) || cause == errSettled || failure != classify.ClientGone) {
+	if s.reader.Stage() == protocol.Finishing && (errors.Is(err, io.EOF) || cause == errFinished || failure != classify.ClientGone) {
 		return io.EOF
 	}
 	if errors.Is(err, sse.ErrTooLarge) {
-		return s.fail(&Failed{Failure: classify.BufferLimit, cause: err})
+		return s.fail(&Failure{Failure: classify.BufferLimit, cause: err})
 	}
-	if cancelled && cause != errSettled {
-		return s.fail(&Failed{Failure: failure, cause: cause})
+	if cancelled && cause != errFinished {
+		return s.fail(&Failure{Failure: failure, cause: cause})
 	}
 	if errors.Is(err, io.EOF) {
 		err = io.ErrUnexpectedEOF
 	}
-	return s.fail(&Failed{Failure: classify.ReadError, cause: err})
+	return s.fail(&Failure{Failure: classify.ReadError, cause: err})
 }
 
-func (s *Stream) fail(f *Failed) error {
+func (s *Stream) fail(f *Failure) error {
 	s.done = true
 	f.Status, f.RequestID, f.Executed = s.x.resp.StatusCode, s.RequestID(), true
 	return f
@@ -247,25 +247,25 @@ func (s *Stream) Bytes() int64 { return s.bytes.n }
 func (s *Stream) Cancel(cause error) { s.x.cancel(cause) }
 
 func (s *Stream) stopTimers() {
-	s.silence.stop()
-	for _, t := range [...]*time.Timer{s.firstOutput, s.settle} {
+	s.idleTimer.stop()
+	for _, t := range [...]*time.Timer{s.firstOutput, s.finishTimer} {
 		if t != nil {
 			t.Stop()
 		}
 	}
 }
 
-// lingering is how long Close waits for the end of a complete stream, so that
+// reuseWait is how long Close waits for the end of a complete stream, so that
 // the connection can be used again: the final chunk usually came with the last
 // event.
-const lingering = 5 * time.Millisecond
+const reuseWait = 5 * time.Millisecond
 
 // Close ends the attempt and gives back what it holds. A complete stream whose
 // body ends right behind leaves its connection usable.
 func (s *Stream) Close() {
 	s.stopTimers()
 	if s.dec != nil && s.reader.Stage() == protocol.Closed && s.x.ctx.Err() == nil {
-		t := time.AfterFunc(lingering, func() { s.x.cancel(errClosed) })
+		t := time.AfterFunc(reuseWait, func() { s.x.cancel(errClosed) })
 		_, _ = io.CopyN(io.Discard, s.bytes.r, 4<<10)
 		t.Stop()
 	}
@@ -291,8 +291,8 @@ func (c *countingReader) Read(p []byte) (int, error) {
 
 var errEncoding = errors.New("unknown content encoding")
 
-// decoded undoes a content encoding that nobody asked for.
-func decoded(resp *http.Response) (io.Reader, error) {
+// decompressed undoes a content encoding that nobody asked for.
+func decompressed(resp *http.Response) (io.Reader, error) {
 	switch strings.ToLower(strings.TrimSpace(resp.Header.Get("Content-Encoding"))) {
 	case "", "identity":
 		return resp.Body, nil

@@ -269,7 +269,7 @@ func TestSlowErrorBody(t *testing.T) {
 		})
 		got := run(t.Context(), cl, to(address))
 		expect(t, got.failed, classify.RateLimited, false)
-		if got.took != 5*time.Second || got.failed.After != 7*time.Second || got.failed.Status != 429 || got.failed.JSON {
+		if got.took != 5*time.Second || got.failed.RetryAfter != 7*time.Second || got.failed.Status != 429 || got.failed.JSON {
 			t.Errorf("took %v: %+v", got.took, got.failed)
 		}
 		p.stop()
@@ -293,7 +293,7 @@ func TestSlowClient(t *testing.T) {
 			time.Sleep(400 * time.Second)
 		}
 		_, err := s.Next()
-		f, _ := err.(*upstream.Failed)
+		f, _ := err.(*upstream.Failure)
 		expect(t, f, classify.IdleTimeout, true)
 		if took := time.Since(start); took != 1100*time.Second {
 			t.Errorf("took %v, want 2 × 400s of handing on and 300s of silence", took)
@@ -324,7 +324,7 @@ func TestSlowClientWithoutProgress(t *testing.T) {
 			time.Sleep(400 * time.Second)
 		}
 		_, err := s.Next()
-		f, _ := err.(*upstream.Failed)
+		f, _ := err.(*upstream.Failure)
 		expect(t, f, classify.IdleTimeout, true)
 		if took := time.Since(start); took != 1500*time.Second {
 			t.Errorf("took %v, want 3 × 400s of handing on and 100s + 200s of silence", took)

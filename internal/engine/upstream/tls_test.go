@@ -75,13 +75,13 @@ func overTLS(l net.Listener) *upstream.Call {
 	return c
 }
 
-// halfDeadConn fails to write what is longer than a TLS alert once told to.
-type halfDeadConn struct {
+// failingConn fails to write what is longer than a TLS alert once told to.
+type failingConn struct {
 	net.Conn
 	dead *atomic.Bool
 }
 
-func (c halfDeadConn) Write(b []byte) (int, error) {
+func (c failingConn) Write(b []byte) (int, error) {
 	if c.dead.Load() && len(b) > 24 {
 		return 0, io.ErrClosedPipe
 	}
@@ -97,7 +97,7 @@ func TestDeadReusedTLS(t *testing.T) {
 	cl := client(t, func(ctx context.Context, network, address string) (net.Conn, error) {
 		var d net.Dialer
 		c, err := d.DialContext(ctx, network, address)
-		return halfDeadConn{c, &dead}, err
+		return failingConn{c, &dead}, err
 	})
 	if got := run(t.Context(), cl, overTLS(l)); got.failed != nil || got.types != "t" {
 		t.Fatal(got.failed)

@@ -36,34 +36,34 @@ type Call struct {
 	Rules      []classify.Rule
 }
 
-// Failed is an attempt without a usable answer. It is an error.
-type Failed struct {
-	Failure   classify.Failure
-	RateLimit bool   // a rate limit, whatever the class
-	ByEvent   bool   // an upstream event said so
-	Status    int    // upstream's status line, 0 if there was none
-	Rule      string // how it was classified
-	Info      protocol.FailureInfo
-	JSON      bool          // Info was read from a JSON error body
-	Body      []byte        // that error body
-	NotEvent  bool          // a read error because of data that is no event
-	After     time.Duration // upstream's Retry-After; 0 none
-	RequestID string        // upstream's own id of the call
-	Executed  bool          // may have executed upstream
-	cause     error
+// Failure is an attempt without a usable answer. It is an error.
+type Failure struct {
+	Failure    classify.Failure
+	RateLimit  bool   // a rate limit, whatever the class
+	ByEvent    bool   // an upstream event said so
+	Status     int    // upstream's status line, 0 if there was none
+	Rule       string // how it was classified
+	Info       protocol.FailureInfo
+	JSON       bool          // Info was read from a JSON error body
+	Body       []byte        // that error body
+	NotEvent   bool          // a read error because of data that is no event
+	RetryAfter time.Duration // upstream's Retry-After; 0 none
+	RequestID  string        // upstream's own id of the call
+	Executed   bool          // may have executed upstream
+	cause      error
 }
 
-func (f *Failed) Error() string {
+func (f *Failure) Error() string {
 	if f.cause != nil {
 		return string(f.Failure) + ": " + f.cause.Error()
 	}
 	return string(f.Failure)
 }
 
-func (f *Failed) Unwrap() error { return f.cause }
+func (f *Failure) Unwrap() error { return f.cause }
 
 // WithCause keeps the cause for logs and errors.Is.
-func (f *Failed) WithCause(err error) *Failed { f.cause = err; return f }
+func (f *Failure) WithCause(err error) *Failure { f.cause = err; return f }
 
 // Answer is a whole answer that was not streamed.
 type Answer struct {
@@ -81,7 +81,7 @@ var (
 	errFirstEvent  = &deadline{classify.FirstEventTimeout, "no event in time"}
 	errFirstOutput = &deadline{classify.FirstOutputTimeout, "no output event in time"}
 	errIdle        = &deadline{classify.IdleTimeout, "the stream fell silent"}
-	errSettled     = errors.New("waited for the rest of a finished stream")
+	errFinished    = errors.New("waited for the rest of a finished stream")
 	errSlowBody    = errors.New("an error body did not come in time")
 	errClosed      = errors.New("the attempt is over")
 	// ErrTotal is the cause that the caller's total deadline must cancel with.

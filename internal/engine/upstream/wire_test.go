@@ -156,13 +156,13 @@ func TestIncompleteStreamIsNotReused(t *testing.T) {
 	}
 }
 
-// dyingConn fails its writes once told to.
-type dyingConn struct {
+// closingConn fails its writes once told to.
+type closingConn struct {
 	net.Conn
 	dead *atomic.Bool
 }
 
-func (c dyingConn) Write(b []byte) (int, error) {
+func (c closingConn) Write(b []byte) (int, error) {
 	if c.dead.Load() {
 		return 0, &net.OpError{Op: "write", Net: "tcp", Err: syscall.EPIPE}
 	}
@@ -178,7 +178,7 @@ func TestDeadReusedConnection(t *testing.T) {
 		if err != nil {
 			return nil, err
 		}
-		return dyingConn{c, &dead}, nil
+		return closingConn{c, &dead}, nil
 	})
 	p := overTCP(t, says(streamHead+chunk(completed)+lastChunk))
 	if got := run(t.Context(), cl, to(p.listener.Addr().String())); got.failed != nil {
@@ -310,11 +310,11 @@ func TestNothingStaysBehind(t *testing.T) {
 }
 
 func TestCausesAreKept(t *testing.T) {
-	f := (&upstream.Failed{Failure: classify.GatewayFault}).WithCause(io.ErrClosedPipe)
+	f := (&upstream.Failure{Failure: classify.GatewayFault}).WithCause(io.ErrClosedPipe)
 	if !errors.Is(f, io.ErrClosedPipe) || f.Error() != "gateway_fault: "+io.ErrClosedPipe.Error() {
 		t.Error(f)
 	}
-	if got := (&upstream.Failed{Failure: classify.Connect}).Error(); got != "connect" {
+	if got := (&upstream.Failure{Failure: classify.Connect}).Error(); got != "connect" {
 		t.Error(got)
 	}
 }
@@ -325,7 +325,7 @@ func TestRefuse(t *testing.T) {
 		`{"error":{"message":"x","code":"server_error"}}`:            classify.BadAnswer,
 		`{"error":{"message":"x","code":"context_length_exceeded"}}`: classify.Deterministic,
 	} {
-		got := upstream.Refuse(whole("x"), &upstream.Answer{Status: 200, Body: []byte(body), RequestID: "up-1"})
+		got := upstream.NoAnswer(whole("x"), &upstream.Answer{Status: 200, Body: []byte(body), RequestID: "up-1"})
 		if diff := cmp.Diff(want, got.Failure); diff != "" || !got.Executed || got.RequestID != "up-1" {
 			t.Errorf("%s: %+v", body, got)
 		}

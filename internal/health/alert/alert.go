@@ -98,9 +98,9 @@ const waiting = 1024
 // Book is the alerts of one gateway.
 type Book struct {
 	Options
-	hook  *webhook
-	queue chan entry
-	poke  chan struct{} // wakes the deliveries
+	hook           *webhook
+	queue          chan entry
+	wakeDeliveries chan struct{} // wakes the deliveries
 
 	mu   sync.Mutex
 	open map[subject]firing
@@ -133,7 +133,7 @@ func Open(ctx context.Context, o Options) (*Book, error) {
 	if o.Target == nil {
 		o.Target = func() Target { return Target{} }
 	}
-	b := &Book{Options: o, hook: newWebhook(o.Dial), queue: make(chan entry, waiting), poke: make(chan struct{}, 1), open: map[subject]firing{}}
+	b := &Book{Options: o, hook: newWebhook(o.Dial), queue: make(chan entry, waiting), wakeDeliveries: make(chan struct{}, 1), open: map[subject]firing{}}
 	list, err := b.firing(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("reading the open alerts: %w", err)
@@ -158,24 +158,24 @@ func (b *Book) Raise(e Event) {
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	n := entry{Alert: Alert{At: e.At, Kind: e.Kind, Channel: e.Channel, Credential: e.Credential, Model: e.Model, Message: rule.say(e), State: Firing}}
+	n := entry{Alert: Alert{At: e.At, Kind: e.Kind, Channel: e.Channel, Credential: e.Credential, Model: e.Model, Message: rule.message(e), State: Firing}}
 	about := n.subject()
-	if rule.ends != "" {
-		about.kind, n.State = rule.ends, Resolved
+	if rule.resolves != "" {
+		about.kind, n.State = rule.resolves, Resolved
 	}
 	was, isOpen := b.open[about]
 	switch {
-	case rule.ends != "" && !isOpen: // nobody was told of its beginning
+	case rule.resolves != "" && !isOpen: // nobody was told of its beginning
 		return
-	case rule.ends == "" && isOpen && (rule.lasts == 0 || e.At.Before(was.at.Add(rule.lasts))):
+	case rule.resolves == "" && isOpen && (rule.lasts == 0 || e.At.Before(was.at.Add(rule.lasts))):
 		return
 	}
 	n.ID, n.resolves = b.IDs.ID(idPrefix), was.id
-	if !b.put(n) {
+	if !b.enqueue(n) {
 		return
 	}
 	delete(b.open, about)
-	if rule.ends == "" {
+	if rule.resolves == "" {
 		b.open[about] = firing{n.ID, n.At}
 	}
 	if b.Raised != nil {
@@ -183,8 +183,8 @@ func (b *Book) Raise(e Event) {
 	}
 }
 
-// put queues an entry, or says in the log that there is no room for it.
-func (b *Book) put(n entry) bool {
+// enqueue queues an entry, or says in the log that there is no room for it.
+func (b *Book) enqueue(n entry) bool {
 	select {
 	case b.queue <- n:
 		return true
@@ -194,9 +194,9 @@ func (b *Book) put(n entry) bool {
 	}
 }
 
-// Settle ends the open alerts that do not hold any more, as after a restart or
+// ResolveEnded ends the open alerts that do not hold any more, as after a restart or
 // a new configuration. It asks for those about routes only.
-func (b *Book) Settle(holds func(Alert) bool) {
+func (b *Book) ResolveEnded(holds func(Alert) bool) {
 	b.mu.Lock()
 	var over []Event
 	for s := range b.open {

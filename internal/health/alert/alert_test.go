@@ -70,8 +70,8 @@ const (
 // The suite runs on every database that the store supports.
 func TestMain(m *testing.M) { storetest.Main(m) }
 
-// world is a book with its database, receiver and log.
-type world struct {
+// installation is a book with its database, receiver and log.
+type installation struct {
 	t      *testing.T
 	db     *store.DB
 	net    *memnet.Network
@@ -81,9 +81,9 @@ type world struct {
 	raised []Kind
 }
 
-func newWorld(t *testing.T) *world {
+func newWorld(t *testing.T) *installation {
 	t.Helper()
-	w := &world{t: t, net: memnet.New(), hook: &receiver{}}
+	w := &installation{t: t, net: memnet.New(), hook: &receiver{}}
 	w.target.Store(&Target{config.NewSecret(hookURL), config.NewSecret(hookSecret)})
 	w.db = storetest.Open(t)
 	t.Cleanup(func() {
@@ -95,7 +95,7 @@ func newWorld(t *testing.T) *world {
 }
 
 // listen lets the receiver be reached; the function takes it away again.
-func (w *world) listen() func() {
+func (w *installation) listen() func() {
 	l, err := w.net.Listen("hooks.example.com:80")
 	if err != nil {
 		w.t.Fatal(err)
@@ -107,7 +107,7 @@ func (w *world) listen() func() {
 }
 
 // start opens the book and runs it; the function stops it.
-func (w *world) start() (*Book, func()) {
+func (w *installation) start() (*Book, func()) {
 	w.t.Helper()
 	b, err := Open(w.t.Context(), Options{DB: w.db, IDs: ident.New(rand.Reader, time.Now), Log: slog.New(slog.NewTextHandler(&w.log, nil)),
 		Target: func() Target { return *w.target.Load() }, Dial: w.net.Dial, Raised: func(k Kind) { w.raised = append(w.raised, k) }})
@@ -213,7 +213,7 @@ func TestSettleEndsWhatHoldsNoMore(t *testing.T) {
 		b.Raise(Event{Kind: ChannelPaused, Channel: "here"})
 		b.Raise(Event{Kind: LedgerDifference, Reason: "3 differences"})
 		b.Raise(Event{Kind: ChannelUnfit, Channel: "gone"})
-		b.Settle(func(a Alert) bool { return a.Channel == "here" })
+		b.ResolveEnded(func(a Alert) bool { return a.Channel == "here" })
 		synctest.Wait()
 		want := []string{"channel_resumed gone resolved", "channel_unfit gone firing", "ledger_difference  firing",
 			"channel_paused here firing", "channel_paused gone resolved"}
@@ -430,12 +430,12 @@ func TestErrorsNameNoAddress(t *testing.T) {
 func TestEveryKindSaysSomething(t *testing.T) {
 	e := Event{Channel: "c", Credential: "k", Model: "m", Reason: "why", Actor: "anna", Until: time.Unix(0, 0)}
 	for k, rule := range kinds {
-		if !Known(k) || rule.say(e) == "" || strings.Contains(rule.say(e), "  ") {
-			t.Errorf("%s says %q", k, rule.say(e))
+		if !Known(k) || rule.message(e) == "" || strings.Contains(rule.message(e), "  ") {
+			t.Errorf("%s says %q", k, rule.message(e))
 		}
-		if rule.ends != "" {
-			if _, known := kinds[rule.ends]; !known {
-				t.Errorf("%s ends the unknown %s", k, rule.ends)
+		if rule.resolves != "" {
+			if _, known := kinds[rule.resolves]; !known {
+				t.Errorf("%s ends the unknown %s", k, rule.resolves)
 			}
 		}
 	}

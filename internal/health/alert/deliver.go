@@ -15,8 +15,8 @@ const (
 	page       = 32
 )
 
-// due is an alert to deliver.
-type due struct {
+// pendingDelivery is an alert to deliver.
+type pendingDelivery struct {
 	Alert
 	tries int
 }
@@ -26,13 +26,13 @@ type due struct {
 // repeated, and the receiver tells by its id.
 func (b *Book) deliver(ctx context.Context) {
 	for {
-		wait := b.round(ctx)
+		wait := b.deliverDue(ctx)
 		timer := time.NewTimer(wait)
 		select {
 		case <-ctx.Done():
 			timer.Stop()
 			return
-		case <-b.poke:
+		case <-b.wakeDeliveries:
 			timer.Stop()
 		case <-timer.C:
 		}
@@ -42,21 +42,21 @@ func (b *Book) deliver(ctx context.Context) {
 // idle is how long to wait where nothing is known to be due.
 const idle = time.Minute
 
-// round delivers what is due and tells how long to wait for the next.
-func (b *Book) round(ctx context.Context) time.Duration {
+// deliverDue delivers what is due and tells how long to wait for the next.
+func (b *Book) deliverDue(ctx context.Context) time.Duration {
 	for ctx.Err() == nil {
 		list, err := b.due(ctx)
 		if err != nil {
-			b.complain(ctx, "reading alerts to deliver", err)
-			return writeAgain
+			b.logError(ctx, "reading alerts to deliver", err)
+			return retryWrite
 		}
 		if len(list) == 0 {
 			return b.untilNext(ctx)
 		}
 		for _, d := range list {
 			if err := b.deliverOne(ctx, d); err != nil {
-				b.complain(ctx, "noting a delivered alert", err)
-				return writeAgain
+				b.logError(ctx, "noting a delivered alert", err)
+				return retryWrite
 			}
 		}
 	}
@@ -64,7 +64,7 @@ func (b *Book) round(ctx context.Context) time.Duration {
 }
 
 // deliverOne sends one alert and notes what came of it.
-func (b *Book) deliverOne(ctx context.Context, d due) error {
+func (b *Book) deliverOne(ctx context.Context, d pendingDelivery) error {
 	target := b.Target()
 	if !target.set() { // switched off meanwhile
 		return b.note(ctx, updateNobody)
@@ -85,11 +85,11 @@ func (b *Book) deliverOne(ctx context.Context, d due) error {
 	}
 }
 
-func (b *Book) due(ctx context.Context) (list []due, err error) {
+func (b *Book) due(ctx context.Context) (list []pendingDelivery, err error) {
 	err = b.DB.Read(ctx, func(q *store.Query) error {
 		list = nil
 		return q.Each(selectDue, []any{b.Now().UnixMilli(), page}, func(r store.Rows) (err error) {
-			var d due
+			var d pendingDelivery
 			d.Alert, err = scan(r, &d.tries)
 			list = append(list, d)
 			return err
@@ -125,7 +125,7 @@ func (b *Book) note(ctx context.Context, text string, args ...any) error {
 	})
 }
 
-func (b *Book) complain(ctx context.Context, what string, err error) {
+func (b *Book) logError(ctx context.Context, what string, err error) {
 	if ctx.Err() == nil {
 		b.Log.Warn(fmt.Sprintf("%s; trying again", what), "error", err)
 	}

@@ -10,10 +10,10 @@ import (
 )
 
 const (
-	writeAgain = time.Second      // between tries while the database is away
+	retryWrite = time.Second      // between tries while the database is away
 	lastWrite  = 5 * time.Second  // for what is queued when Run ends
 	sweepEvery = 10 * time.Minute // for alerts that have no end of their own
-	atOnce     = 64               // alerts in one transaction
+	maxBatch   = 64               // alerts in one transaction
 )
 
 // Run writes and delivers alerts until ctx ends; what is queued then is still
@@ -29,33 +29,33 @@ func (b *Book) Run(ctx context.Context) error {
 		case <-ctx.Done():
 			last, done := context.WithTimeout(context.WithoutCancel(ctx), lastWrite)
 			defer done()
-			b.drain(last)
+			b.writeQueued(last)
 			return nil
 		case n := <-b.queue:
-			b.take(ctx, n)
+			b.writeBatch(ctx, n)
 		case <-sweep.C:
 			b.sweep(ctx)
 		}
 	}
 }
 
-// drain writes what is queued.
-func (b *Book) drain(ctx context.Context) {
+// writeQueued writes what is queued.
+func (b *Book) writeQueued(ctx context.Context) {
 	for {
 		select {
 		case n := <-b.queue:
-			b.take(ctx, n)
+			b.writeBatch(ctx, n)
 		default:
 			return
 		}
 	}
 }
 
-// take logs and writes an entry with those that wait behind it. It tries until
+// writeBatch logs and writes an entry with those that wait behind it. It tries until
 // the database takes them: nothing else can be done with them anyway.
-func (b *Book) take(ctx context.Context, first entry) {
+func (b *Book) writeBatch(ctx context.Context, first entry) {
 	list := []entry{first}
-	for more := true; more && len(list) < atOnce; {
+	for more := true; more && len(list) < maxBatch; {
 		select {
 		case n := <-b.queue:
 			list = append(list, n)
@@ -64,7 +64,7 @@ func (b *Book) take(ctx context.Context, first entry) {
 		}
 	}
 	for _, n := range list {
-		b.say(n)
+		b.logLine(n)
 	}
 	for told := false; ; told = true {
 		err := b.write(context.WithoutCancel(ctx), list)
@@ -78,13 +78,13 @@ func (b *Book) take(ctx context.Context, first entry) {
 			b.Log.Error("alerts did not reach the database", "alerts", len(list), "error", err)
 			return
 		}
-		sleep(ctx, writeAgain)
+		sleep(ctx, retryWrite)
 	}
 	b.wake()
 }
 
-// say is the alert's line in the log.
-func (b *Book) say(n entry) {
+// logLine is the alert's line in the log.
+func (b *Book) logLine(n entry) {
 	level := slog.LevelWarn
 	if n.State == Resolved {
 		level = slog.LevelInfo
@@ -121,7 +121,7 @@ func (b *Book) sweep(ctx context.Context) {
 // wake lets the deliveries look again.
 func (b *Book) wake() {
 	select {
-	case b.poke <- struct{}{}:
+	case b.wakeDeliveries <- struct{}{}:
 	default:
 	}
 }

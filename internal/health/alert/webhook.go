@@ -36,8 +36,8 @@ func (t Target) set() bool { return !t.URL.Empty() }
 // Dial opens a connection; it exists so that tests run over memory.
 type Dial func(ctx context.Context, network, address string) (net.Conn, error)
 
-// patience is how long one delivery may take.
-const patience = 10 * time.Second
+// webhookTimeout is how long one delivery may take.
+const webhookTimeout = 10 * time.Second
 
 type webhook struct{ client *http.Client }
 
@@ -47,13 +47,13 @@ func newWebhook(dial Dial) *webhook {
 	}
 	// http.Transport goes on dialling for a request that has ended.
 	bounded := func(ctx context.Context, network, address string) (net.Conn, error) {
-		ctx, done := context.WithTimeout(ctx, patience)
+		ctx, done := context.WithTimeout(ctx, webhookTimeout)
 		defer done()
 		return dial(ctx, network, address)
 	}
 	return &webhook{&http.Client{
-		Timeout:   patience,
-		Transport: &http.Transport{DialContext: bounded, DisableKeepAlives: true, TLSHandshakeTimeout: patience},
+		Timeout:   webhookTimeout,
+		Transport: &http.Transport{DialContext: bounded, DisableKeepAlives: true, TLSHandshakeTimeout: webhookTimeout},
 		// A redirect would carry the alert to an address that nobody configured.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}
@@ -73,7 +73,7 @@ type body struct {
 
 // send delivers one alert. Its errors name no address.
 func (w *webhook) send(ctx context.Context, to Target, a Alert, now time.Time) error {
-	raw, err := json.Marshal(body{a.ID, a.At, a.Kind, told(a.Kind), a.Channel, a.Credential, a.Model, a.Message})
+	raw, err := json.Marshal(body{a.ID, a.At, a.Kind, logged(a.Kind), a.Channel, a.Credential, a.Model, a.Message})
 	if err != nil {
 		return fmt.Errorf("encoding: %w", err)
 	}
@@ -91,7 +91,7 @@ func (w *webhook) send(ctx context.Context, to Target, a Alert, now time.Time) e
 	}
 	resp, err := w.client.Do(req)
 	if err != nil {
-		return unnamed(err)
+		return withoutAddress(err)
 	}
 	defer resp.Body.Close()
 	_, _ = io.CopyN(io.Discard, resp.Body, 4<<10)
@@ -101,10 +101,10 @@ func (w *webhook) send(ctx context.Context, to Target, a Alert, now time.Time) e
 	return nil
 }
 
-// told is the state that an alert of this kind began with: retries send the
+// logged is the state that an alert of this kind began with: retries send the
 // same, whatever happened since.
-func told(k Kind) string {
-	if kinds[k].ends != "" {
+func logged(k Kind) string {
+	if kinds[k].resolves != "" {
 		return Resolved
 	}
 	return Firing
@@ -119,9 +119,9 @@ func Sign(secret, timestamp string, body []byte) string {
 	return "v1=" + hex.EncodeToString(mac.Sum(nil))
 }
 
-// unnamed says what went wrong without the words of the network, which hold
+// withoutAddress says what went wrong without the words of the network, which hold
 // the address.
-func unnamed(err error) error {
+func withoutAddress(err error) error {
 	var timeout interface{ Timeout() bool }
 	var dns *net.DNSError
 	var dial *net.OpError

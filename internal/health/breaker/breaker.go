@@ -26,13 +26,13 @@ const (
 // State is everything a breaker knows. It is a value: Step never changes the
 // one it was given. It can be stored as JSON.
 type State struct {
-	At         Position  `json:"at,omitempty"` // "" is closed
+	Position   Position  `json:"at,omitempty"` // "" is closed
 	Generation uint64    `json:"generation"`   // counts the changes of At
 	Since      time.Time `json:"since"`        // of the last change; zero: never changed
 	Cause      string    `json:"cause,omitempty"`
 
-	// Row is how many results that counted were failures since the last success.
-	Row int `json:"row,omitempty"`
+	// ConsecutiveFailures is how many results that counted were failures since the last success.
+	ConsecutiveFailures int `json:"row,omitempty"`
 
 	// Lately is what came of the channel inside the window, wherever the switch stood.
 	Lately Lately `json:"-"`
@@ -40,7 +40,7 @@ type State struct {
 	// Closed: the failures since the last success, inside the window, oldest first.
 	Failures []Failure `json:"failures,omitempty"`
 	// Who used the channel last, and who last before that was somebody else.
-	Last, Other Use `json:"-"`
+	Last, LastOther Use `json:"-"`
 
 	// Open and half-open.
 	Outage  time.Time     `json:"outage,omitzero"` // when it opened first, since it was closed
@@ -50,7 +50,7 @@ type State struct {
 	// Half-open.
 	Successes int     `json:"successes,omitempty"`
 	Probes    []Probe `json:"-"`
-	Tickets   uint64  `json:"-"` // the last probe's number
+	LastProbe uint64  `json:"-"` // the last probe's number
 }
 
 // Failure is one that counts.
@@ -77,12 +77,12 @@ type Kind uint8
 
 // The kinds of events. Every one of them also lets time pass.
 const (
-	Tick    Kind = iota // nothing but time
-	Acquire             // somebody wants to send a request
-	Success             // a stream or answer ended well
-	Failed              // a failure that counts
-	Nothing             // the permit comes back without a verdict
-	Extend              // the probe gave a sign of life: its deadline moves
+	Tick      Kind = iota // nothing but time
+	Acquire               // somebody wants to send a request
+	Success               // a stream or answer ended well
+	Failed                // a failure that counts
+	Abandoned             // the permit comes back without a verdict
+	Extend                // the probe gave a sign of life: its deadline moves
 )
 
 // Event is what happened. Customer belongs to all but Tick and Extend; Ticket

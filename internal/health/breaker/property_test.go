@@ -20,15 +20,15 @@ type model struct {
 	s   State
 	now time.Time
 
-	flying []flight  // permits that were not given back
-	spent  []flight  // permits that were
-	log    []outcome // failures of this closed generation since its last success
-	all    []verdict // every result that counted
-	row    int       // failures since the last success, wherever it stood
-	uses   map[string]time.Time
+	openPermits []openPermit // permits that were not given back
+	spent       []openPermit // permits that were
+	log         []outcome    // failures of this closed generation since its last success
+	all         []verdict    // every result that counted
+	row         int          // failures since the last success, wherever it stood
+	uses        map[string]time.Time
 }
 
-type flight struct {
+type openPermit struct {
 	ticket   Ticket
 	customer string
 	deadline time.Time
@@ -61,7 +61,7 @@ func drawConfig(t *rapid.T) config.Breaker {
 // step applies an event and checks what must hold after every event.
 func (m *model) step(t *rapid.T, e Event) Effect {
 	before, copied := m.s, clone(m.s)
-	where, free := before.Where(m.now), before.Free(m.now, m.cfg)
+	where, free := before.PositionAt(m.now), before.WouldAllow(m.now, m.cfg)
 	next, eff := Step(before, e, m.now, m.cfg)
 	if diff := cmp.Diff(copied, before); diff != "" {
 		t.Fatalf("Step changed the state it was given:\n%s", diff)
@@ -81,7 +81,7 @@ func (m *model) step(t *rapid.T, e Event) Effect {
 	if next.Generation != before.Generation+changes {
 		t.Fatalf("generation %d after %d and %d changes", next.Generation, before.Generation, changes)
 	}
-	if next.At == Open && (next.OpenFor < m.cfg.Open || next.OpenFor > m.cfg.OpenMax) {
+	if next.Position == Open && (next.OpenFor < m.cfg.Open || next.OpenFor > m.cfg.OpenMax) {
 		t.Fatalf("open for %s, configured %s to %s", next.OpenFor, m.cfg.Open, m.cfg.OpenMax)
 	}
 	if len(next.Failures) > m.cfg.Failures*m.cfg.Failures {
@@ -99,12 +99,12 @@ func (m *model) acquire(t *rapid.T) {
 		return
 	}
 	m.uses[customer] = m.now
-	m.flying = append(m.flying, flight{eff.Ticket, customer, deadline})
-	if m.s.At != HalfOpen {
+	m.openPermits = append(m.openPermits, openPermit{eff.Ticket, customer, deadline})
+	if m.s.Position != HalfOpen {
 		return
 	}
 	probes := 0
-	for _, f := range m.flying {
+	for _, f := range m.openPermits {
 		if f.ticket.Generation == m.s.Generation && m.now.Before(f.deadline) {
 			probes++
 		}
@@ -115,12 +115,12 @@ func (m *model) acquire(t *rapid.T) {
 }
 
 // finish gives a permit back and checks the result against the history.
-func (m *model) finish(t *rapid.T, k Kind, f flight, again bool) {
+func (m *model) finish(t *rapid.T, k Kind, f openPermit, again bool) {
 	ticked, _ := Step(m.s, Event{Kind: Tick}, m.now, m.cfg)
-	late := f.ticket.Generation != ticked.Generation || ticked.At == HalfOpen && (again || !m.now.Before(f.deadline))
+	late := f.ticket.Generation != ticked.Generation || ticked.Position == HalfOpen && (again || !m.now.Before(f.deadline))
 	eff := m.step(t, Event{Kind: k, Customer: f.customer, Ticket: f.ticket, Cause: "connect"})
 	m.uses[f.customer] = m.now
-	if late || k == Nothing {
+	if late || k == Abandoned {
 		m.undecided(t, ticked, f)
 		return
 	}
@@ -132,12 +132,12 @@ func (m *model) finish(t *rapid.T, k Kind, f flight, again bool) {
 		m.row = 0
 	}
 	switch {
-	case ticked.At == HalfOpen && k == Failed:
+	case ticked.Position == HalfOpen && k == Failed:
 		m.want(t, Open)
-	case ticked.At == HalfOpen && ticked.Successes+1 >= m.cfg.Successes:
+	case ticked.Position == HalfOpen && ticked.Successes+1 >= m.cfg.Successes:
 		m.want(t, Closed)
 		m.log = nil
-	case ticked.At == HalfOpen:
+	case ticked.Position == HalfOpen:
 		m.want(t, HalfOpen)
 	case k == Success:
 		m.want(t, Closed)
@@ -179,7 +179,7 @@ func (m *model) failed(t *rapid.T, customer string) {
 	case every:
 		m.want(t, Open)
 	}
-	if m.s.At == Open {
+	if m.s.Position == Open {
 		m.log = nil
 	}
 }
@@ -213,15 +213,15 @@ func (m *model) bad() (some, every bool) {
 }
 
 func (m *model) want(t *rapid.T, p Position) {
-	if got := m.s.Where(m.now); got != p {
+	if got := m.s.PositionAt(m.now); got != p {
 		t.Fatalf("breaker is %s, want %s: %+v", got, p, m.s)
 	}
 }
 
 // undecided: nothing but the probe's place may have changed.
-func (m *model) undecided(t *rapid.T, ticked State, f flight) {
+func (m *model) undecided(t *rapid.T, ticked State, f openPermit) {
 	got, want := clone(m.s), clone(ticked)
-	got.Last, got.Other, want.Last, want.Other = Use{}, Use{}, Use{}, Use{}
+	got.Last, got.LastOther, want.Last, want.LastOther = Use{}, Use{}, Use{}, Use{}
 	want.Probes = slices.DeleteFunc(want.Probes, func(p Probe) bool {
 		return f.ticket.Generation == want.Generation && p.Number == f.ticket.Probe
 	})
@@ -241,8 +241,8 @@ func (m *model) recovers(t *rapid.T) {
 		}
 		s, _ = Step(s, Event{Kind: Success, Customer: "r", Ticket: eff.Ticket}, now, m.cfg)
 	}
-	if s.Where(now) != Closed {
-		t.Fatalf("still %s after %d successes", s.Where(now), m.cfg.Successes)
+	if s.PositionAt(now) != Closed {
+		t.Fatalf("still %s after %d successes", s.PositionAt(now), m.cfg.Successes)
 	}
 }
 
@@ -256,7 +256,7 @@ func (m *model) stored(t *rapid.T) {
 	if err := json.Unmarshal(b, &back); err != nil {
 		t.Fatal(err)
 	}
-	if back.Where(m.now) != m.s.Where(m.now) || !back.Until.Equal(m.s.Until) || back.OpenFor != m.s.OpenFor || len(back.Failures) != len(m.s.Failures) {
+	if back.PositionAt(m.now) != m.s.PositionAt(m.now) || !back.Until.Equal(m.s.Until) || back.OpenFor != m.s.OpenFor || len(back.Failures) != len(m.s.Failures) {
 		t.Fatalf("stored %+v, read %+v", m.s, back)
 	}
 }
@@ -269,35 +269,35 @@ func clone(s State) State {
 func TestInvariants(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := &model{cfg: drawConfig(t), now: time.Unix(1_780_000_000, 0).UTC(), uses: map[string]time.Time{}}
-		take := func(t *rapid.T, from *[]flight) flight {
+		take := func(t *rapid.T, from *[]openPermit) openPermit {
 			i := rapid.IntRange(0, len(*from)-1).Draw(t, "which")
 			f := (*from)[i]
 			*from = slices.Delete(*from, i, i+1)
 			return f
 		}
-		kinds := []Kind{Success, Failed, Failed, Failed, Nothing}
+		kinds := []Kind{Success, Failed, Failed, Failed, Abandoned}
 		t.Repeat(map[string]func(*rapid.T){
 			"acquire": m.acquire,
 			"finish": func(t *rapid.T) {
-				if len(m.flying) == 0 {
+				if len(m.openPermits) == 0 {
 					t.Skip()
 				}
-				f := take(t, &m.flying)
+				f := take(t, &m.openPermits)
 				m.spent = append(m.spent, f)
 				m.finish(t, rapid.SampledFrom(kinds).Draw(t, "kind"), f, false)
 			},
 			"fail at once": func(t *rapid.T) {
-				n := len(m.flying)
-				if m.acquire(t); len(m.flying) > n {
-					f := m.flying[n]
-					m.flying = m.flying[:n]
+				n := len(m.openPermits)
+				if m.acquire(t); len(m.openPermits) > n {
+					f := m.openPermits[n]
+					m.openPermits = m.openPermits[:n]
 					m.finish(t, Failed, f, false)
 				}
 			},
 			// A probe's permit that comes back a second time decides nothing.
 			// (Package health makes Done idempotent for the others.)
 			"finish again": func(t *rapid.T) {
-				if len(m.spent) == 0 || m.s.Where(m.now) != HalfOpen {
+				if len(m.spent) == 0 || m.s.PositionAt(m.now) != HalfOpen {
 					t.Skip()
 				}
 				m.finish(t, rapid.SampledFrom(kinds).Draw(t, "kind"), take(t, &m.spent), true)

@@ -11,8 +11,8 @@ import (
 // while others use the channel: 3 of 5. It is never less than 3, so that a
 // breaker set to fewer failures still opens by one customer alone.
 const (
-	oneCustomerOf5  = 3
-	oneCustomerLess = 3
+	customerShareOf5 = 3
+	customerShareMin = 3
 )
 
 // LongOutage is from when on a breaker stays open for open_max between probes.
@@ -25,15 +25,15 @@ const LongOutage = 2 * time.Minute
 // meets what is left.
 func Step(s State, e Event, now time.Time, cfg config.Breaker) (State, Effect) {
 	var eff Effect
-	s = pass(s, now, &eff)
+	s = atTime(s, now, &eff)
 	switch e.Kind {
 	case Acquire:
 		if s = acquire(s, e, cfg, &eff); eff.Allowed {
 			s.use(e.Customer, now)
 		}
-	case Success, Failed, Nothing:
+	case Success, Failed, Abandoned:
 		s.use(e.Customer, now)
-		if held(s, e.Ticket) {
+		if isCurrent(s, e.Ticket) {
 			s = result(s, e, now, cfg, &eff)
 		}
 	case Extend:
@@ -45,20 +45,20 @@ func Step(s State, e Event, now time.Time, cfg config.Breaker) (State, Effect) {
 	return s, eff
 }
 
-// Where is the position at that time, without an event.
-func (s State) Where(now time.Time) Position {
+// PositionAt is the position at that time, without an event.
+func (s State) PositionAt(now time.Time) Position {
 	switch {
-	case s.At == "":
+	case s.Position == "":
 		return Closed
-	case s.At == Open && !now.Before(s.Until):
+	case s.Position == Open && !now.Before(s.Until):
 		return HalfOpen
 	}
-	return s.At
+	return s.Position
 }
 
-// Free tells whether an Acquire would be allowed at that time.
-func (s State) Free(now time.Time, cfg config.Breaker) bool {
-	switch s.Where(now) {
+// WouldAllow tells whether an Acquire would be allowed at that time.
+func (s State) WouldAllow(now time.Time, cfg config.Breaker) bool {
+	switch s.PositionAt(now) {
 	case Open:
 		return false
 	case HalfOpen:
@@ -73,10 +73,10 @@ func (s State) Free(now time.Time, cfg config.Breaker) bool {
 	return true
 }
 
-// pass lets time pass.
-func pass(s State, now time.Time, eff *Effect) State {
-	if s.At == Open && !now.Before(s.Until) {
-		s = enter(s, HalfOpen, now, eff)
+// atTime lets time pass.
+func atTime(s State, now time.Time, eff *Effect) State {
+	if s.Position == Open && !now.Before(s.Until) {
+		s = moveTo(s, HalfOpen, now, eff)
 	}
 	gone := func(p Probe) bool { return !now.Before(p.Deadline) }
 	if slices.ContainsFunc(s.Probes, gone) {
@@ -85,9 +85,9 @@ func pass(s State, now time.Time, eff *Effect) State {
 	return s
 }
 
-// enter changes the position; what belongs to the old one goes.
-func enter(s State, to Position, now time.Time, eff *Effect) State {
-	s.At, s.Since = to, now
+// moveTo changes the position; what belongs to the old one goes.
+func moveTo(s State, to Position, now time.Time, eff *Effect) State {
+	s.Position, s.Since = to, now
 	s.Generation++
 	s.Failures, s.Probes, s.Successes = nil, nil, 0
 	if to != Open {
@@ -106,31 +106,31 @@ func enter(s State, to Position, now time.Time, eff *Effect) State {
 
 func acquire(s State, e Event, cfg config.Breaker, eff *Effect) State {
 	switch {
-	case s.At == Open:
+	case s.Position == Open:
 		return s
-	case s.At == HalfOpen:
+	case s.Position == HalfOpen:
 		if len(s.Probes) >= max(cfg.Probes, 1) {
 			return s
 		}
-		s.Tickets++
-		s.Probes = append(slices.Clone(s.Probes), Probe{Number: s.Tickets, Deadline: e.Deadline})
-		eff.Ticket.Probe = s.Tickets
+		s.LastProbe++
+		s.Probes = append(slices.Clone(s.Probes), Probe{Number: s.LastProbe, Deadline: e.Deadline})
+		eff.Ticket.Probe = s.LastProbe
 	}
 	eff.Allowed = true
 	eff.Ticket.Generation = s.Generation
 	return s
 }
 
-// held tells whether a ticket's result may still decide something.
-func held(s State, t Ticket) bool {
+// isCurrent tells whether a ticket's result may still decide something.
+func isCurrent(s State, t Ticket) bool {
 	if t.Generation != s.Generation {
 		return false
 	}
-	return s.At != HalfOpen || s.probe(t) >= 0
+	return s.Position != HalfOpen || s.probe(t) >= 0
 }
 
 func (s *State) probe(t Ticket) int {
-	if s.At != HalfOpen || t.Generation != s.Generation {
+	if s.Position != HalfOpen || t.Generation != s.Generation {
 		return -1
 	}
 	return slices.IndexFunc(s.Probes, func(p Probe) bool { return p.Number == t.Probe })
@@ -138,30 +138,30 @@ func (s *State) probe(t Ticket) int {
 
 // result takes a result that counts for this generation.
 func result(s State, e Event, now time.Time, cfg config.Breaker, eff *Effect) State {
-	eff.Counted = e.Kind != Nothing
+	eff.Counted = e.Kind != Abandoned
 	if eff.Counted {
 		s.Lately = s.Lately.with(e.Kind == Failed, now, cfg.Window)
 	}
-	if s.At == HalfOpen {
+	if s.Position == HalfOpen {
 		i := s.probe(e.Ticket)
 		s.Probes = slices.Delete(slices.Clone(s.Probes), i, i+1)
 	}
 	switch e.Kind {
 	case Success:
-		s.Row = 0
+		s.ConsecutiveFailures = 0
 	case Failed:
-		s.Row++
+		s.ConsecutiveFailures++
 	}
 	switch {
-	case e.Kind == Nothing:
-	case e.Kind == Success && s.At == HalfOpen:
+	case e.Kind == Abandoned:
+	case e.Kind == Success && s.Position == HalfOpen:
 		s.Successes++
 		if s.Successes >= cfg.Successes {
-			s = enter(s, Closed, now, eff)
+			s = moveTo(s, Closed, now, eff)
 		}
 	case e.Kind == Success:
 		s.Failures = nil
-	case s.At == HalfOpen:
+	case s.Position == HalfOpen:
 		s = open(s, e.Cause, now, cfg, eff)
 	default:
 		s.Failures = remember(s.Failures, Failure{At: now, Sent: e.Sent, Customer: e.Customer}, cfg)
@@ -175,7 +175,7 @@ func result(s State, e Event, now time.Time, cfg config.Breaker, eff *Effect) St
 // open opens for the first time, or again because a probe failed. What is away
 // for minutes is asked less often.
 func open(s State, cause string, now time.Time, cfg config.Breaker, eff *Effect) State {
-	s = enter(s, Open, now, eff)
+	s = moveTo(s, Open, now, eff)
 	if s.Outage.IsZero() {
 		s.Outage = now
 	}
@@ -194,7 +194,7 @@ func open(s State, cause string, now time.Time, cfg config.Breaker, eff *Effect)
 // says nothing. As many failures in a row need neither the window, whose good
 // results are of another time then, nor an order of sending.
 func (s *State) down(e Event, now time.Time, cfg config.Breaker) bool {
-	if s.Row >= cfg.Samples {
+	if s.ConsecutiveFailures >= cfg.Samples {
 		return s.counted(time.Time{}, now, cfg) >= cfg.Failures
 	}
 	ok, failed := s.Lately.count(now, cfg.Window)
@@ -229,7 +229,7 @@ func remember(list []Failure, f Failure, cfg config.Breaker) []Failure {
 // cannot take the channel from the others, but a channel that only he uses
 // opens as usual.
 func (s *State) counted(outlived, now time.Time, cfg config.Breaker) int {
-	n, share := 0, max(oneCustomerLess, (cfg.Failures*oneCustomerOf5+4)/5)
+	n, share := 0, max(customerShareMin, (cfg.Failures*customerShareOf5+4)/5)
 	for i, f := range s.Failures {
 		if f.Sent.Before(outlived) {
 			continue
@@ -249,7 +249,7 @@ func (s *State) counted(outlived, now time.Time, cfg config.Breaker) int {
 
 func (s *State) use(customer string, now time.Time) {
 	if s.Last.Customer != customer {
-		s.Other = s.Last
+		s.LastOther = s.Last
 	}
 	s.Last = Use{Customer: customer, At: now}
 }
@@ -260,7 +260,7 @@ func (s *State) use(customer string, now time.Time) {
 func (s *State) othersUse(customer string, now time.Time, window time.Duration) bool {
 	u := s.Last
 	if u.Customer == customer {
-		u = s.Other
+		u = s.LastOther
 	}
 	return !u.At.IsZero() && now.Sub(u.At) < window
 }

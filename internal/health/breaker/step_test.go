@@ -11,39 +11,39 @@ import (
 
 var usual = config.Breaker{Failures: 5, Window: time.Minute, Rate: 0.5, Samples: 20, Open: 30 * time.Second, OpenMax: 5 * time.Minute, Probes: 1, Successes: 3}
 
-// bench drives one breaker by hand.
-type bench struct {
+// breakerTest drives one breaker by hand.
+type breakerTest struct {
 	t   *testing.T
 	s   State
 	now time.Time
 	cfg config.Breaker
 }
 
-func newBench(t *testing.T) *bench {
-	return &bench{t: t, now: time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC), cfg: usual}
+func newBench(t *testing.T) *breakerTest {
+	return &breakerTest{t: t, now: time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC), cfg: usual}
 }
 
-func (b *bench) step(e Event) Effect {
+func (b *breakerTest) step(e Event) Effect {
 	b.t.Helper()
 	var eff Effect
 	b.s, eff = Step(b.s, e, b.now, b.cfg)
 	return eff
 }
 
-func (b *bench) wait(d time.Duration) { b.now = b.now.Add(d) }
+func (b *breakerTest) wait(d time.Duration) { b.now = b.now.Add(d) }
 
-func (b *bench) acquire(customer string) Ticket {
+func (b *breakerTest) acquire(customer string) Ticket {
 	b.t.Helper()
 	eff := b.step(Event{Kind: Acquire, Customer: customer, Deadline: b.now.Add(time.Minute)})
 	if !eff.Allowed {
-		b.t.Fatalf("refused while %s", b.s.Where(b.now))
+		b.t.Fatalf("refused while %s", b.s.PositionAt(b.now))
 	}
 	return eff.Ticket
 }
 
-func (b *bench) refused() {
+func (b *breakerTest) refused() {
 	b.t.Helper()
-	if b.s.Free(b.now, b.cfg) {
+	if b.s.WouldAllow(b.now, b.cfg) {
 		b.t.Fatal("Free, but a refusal was expected")
 	}
 	if b.step(Event{Kind: Acquire, Customer: "x"}).Allowed {
@@ -51,25 +51,25 @@ func (b *bench) refused() {
 	}
 }
 
-func (b *bench) end(k Kind, customer string, t Ticket) Effect {
+func (b *breakerTest) end(k Kind, customer string, t Ticket) Effect {
 	b.t.Helper()
 	return b.step(Event{Kind: k, Customer: customer, Ticket: t, Cause: "read_error"})
 }
 
-func (b *bench) once(k Kind, customer string) {
+func (b *breakerTest) once(k Kind, customer string) {
 	b.t.Helper()
 	b.end(k, customer, b.acquire(customer))
 }
 
-func (b *bench) at(want Position) {
+func (b *breakerTest) at(want Position) {
 	b.t.Helper()
-	if got := b.s.Where(b.now); got != want {
+	if got := b.s.PositionAt(b.now); got != want {
 		b.t.Fatalf("breaker is %s, want %s", got, want)
 	}
 }
 
 // fail opens the breaker by failures of several customers.
-func (b *bench) fail() {
+func (b *breakerTest) fail() {
 	b.t.Helper()
 	for _, c := range []string{"a", "b", "a", "b", "a"} {
 		b.once(Failed, c)
@@ -88,7 +88,7 @@ func TestOpensAfterFiveInARow(t *testing.T) {
 	if eff.Changes != [2]Position{Open} || !eff.Counted {
 		t.Errorf("effect %+v does not tell that it opened", eff)
 	}
-	if b.s.Cause != "read_error" || b.s.Row != 5 || !b.s.Since.Equal(b.now) || !b.s.Until.Equal(b.now.Add(30*time.Second)) {
+	if b.s.Cause != "read_error" || b.s.ConsecutiveFailures != 5 || !b.s.Since.Equal(b.now) || !b.s.Until.Equal(b.now.Add(30*time.Second)) {
 		t.Errorf("state after opening: %+v", b.s)
 	}
 }
@@ -102,8 +102,8 @@ func TestSuccessEndsTheRow(t *testing.T) {
 		b.once(Success, "b")
 	}
 	b.at(Closed)
-	if b.s.Row != 0 {
-		t.Errorf("row is %d after a success", b.s.Row)
+	if b.s.ConsecutiveFailures != 0 {
+		t.Errorf("row is %d after a success", b.s.ConsecutiveFailures)
 	}
 }
 
@@ -121,7 +121,7 @@ func TestFailuresOutsideTheWindowDoNotCount(t *testing.T) {
 
 // flaky has so many results of two customers in the window, with no row of five
 // among them.
-func (b *bench) flaky(ok, failed int) {
+func (b *breakerTest) flaky(ok, failed int) {
 	b.t.Helper()
 	for ok > 0 || failed > 0 {
 		for range min(failed, 4) {
@@ -301,7 +301,7 @@ func TestHungProbe(t *testing.T) {
 	if eff := b.end(Failed, "a", hung); eff.Counted {
 		t.Error("the result of a probe that was given up counted")
 	}
-	if diff := cmp.Diff(before.Probes, b.s.Probes); diff != "" || b.s.At != HalfOpen {
+	if diff := cmp.Diff(before.Probes, b.s.Probes); diff != "" || b.s.Position != HalfOpen {
 		t.Errorf("a late result changed the breaker:\n%s", diff)
 	}
 	b.end(Success, "b", next)
@@ -316,7 +316,7 @@ func TestAbortedProbeDecidesNothing(t *testing.T) {
 	b.wait(30 * time.Second)
 	b.once(Success, "a")
 	for range 5000 {
-		b.once(Nothing, "a")
+		b.once(Abandoned, "a")
 	}
 	b.at(HalfOpen)
 	if b.s.Successes != 1 {
@@ -338,10 +338,10 @@ func TestLateResultsOfAnOlderGeneration(t *testing.T) {
 	b.once(Success, "a")
 	b.at(Closed)
 	b.once(Failed, "a")
-	if eff := b.end(Success, "z", late[2]); eff.Counted || b.s.Row != 1 {
+	if eff := b.end(Success, "z", late[2]); eff.Counted || b.s.ConsecutiveFailures != 1 {
 		t.Errorf("a success from before the outage ended a row of today: %+v", b.s)
 	}
-	if b.end(Failed, "z", late[3]); b.s.Row != 1 {
+	if b.end(Failed, "z", late[3]); b.s.ConsecutiveFailures != 1 {
 		t.Errorf("a failure from before the outage counts today: %+v", b.s)
 	}
 }
@@ -364,7 +364,7 @@ func TestSeveralProbes(t *testing.T) {
 
 func TestZeroStateIsClosed(t *testing.T) {
 	var s State
-	if s.Where(time.Time{}) != Closed || !s.Free(time.Time{}, usual) {
+	if s.PositionAt(time.Time{}) != Closed || !s.WouldAllow(time.Time{}, usual) {
 		t.Error("the zero state is not a closed breaker")
 	}
 }

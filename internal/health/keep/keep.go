@@ -26,10 +26,10 @@ const (
 	// A change is written as soon as it is known, so that a kill -9 forgets next
 	// to nothing. Where channels flap all the time, burst changes are written so
 	// and then one every spacing, with all that came meanwhile.
-	spacing = 250 * time.Millisecond
-	burst   = 8
-	again   = time.Second     // between attempts that failed
-	last    = 5 * time.Second // for the write at the end of Run
+	spacing          = 250 * time.Millisecond
+	maxBurst         = 8
+	retryAfter       = time.Second     // between attempts that failed
+	lastWriteTimeout = 5 * time.Second // for the write at the end of Run
 )
 
 const (
@@ -39,8 +39,8 @@ const (
 	readAny = "SELECT body, orders FROM health ORDER BY at DESC LIMIT 1"
 )
 
-// Keeper keeps the health of one node.
-type Keeper struct {
+// Saver keeps the health of one node.
+type Saver struct {
 	db      *store.DB
 	health  *health.Registry
 	node    string
@@ -51,8 +51,8 @@ type Keeper struct {
 }
 
 // New makes a Keeper. Run must be called for changes to be written.
-func New(db *store.DB, r *health.Registry, node string, orders func() int64, log *slog.Logger) *Keeper {
-	return &Keeper{db: db, health: r, node: node, orders: orders, log: log, changed: make(chan struct{}, 1)}
+func New(db *store.DB, r *health.Registry, node string, orders func() int64, log *slog.Logger) *Saver {
+	return &Saver{db: db, health: r, node: node, orders: orders, log: log, changed: make(chan struct{}, 1)}
 }
 
 // Load hands the registry what the last run kept, or else what another node
@@ -60,7 +60,7 @@ func New(db *store.DB, r *health.Registry, node string, orders func() int64, log
 // before it. A snapshot that cannot be read is an error of the database; one of
 // which nothing makes sense any more is forgotten. It gives the last order that
 // the snapshot knows of.
-func (k *Keeper) Load(ctx context.Context) (orders int64, err error) {
+func (k *Saver) Load(ctx context.Context) (orders int64, err error) {
 	var body string
 	err = k.db.Read(ctx, func(q *store.Query) error {
 		err := q.QueryRow(read, []any{k.node}, &body, &orders)
@@ -85,7 +85,7 @@ func (k *Keeper) Load(ctx context.Context) (orders int64, err error) {
 }
 
 // Changed notes that there is something to save.
-func (k *Keeper) Changed() {
+func (k *Saver) Changed() {
 	select {
 	case k.changed <- struct{}{}:
 	default:
@@ -93,7 +93,7 @@ func (k *Keeper) Changed() {
 }
 
 // Save writes a snapshot of now.
-func (k *Keeper) Save(ctx context.Context) error {
+func (k *Saver) Save(ctx context.Context) error {
 	k.saving.Lock()
 	defer k.saving.Unlock()
 	// Before the snapshot: what it knows already may come again, in the same
@@ -116,16 +116,16 @@ func (k *Keeper) Save(ctx context.Context) error {
 
 // Run saves what changed, at once or a little later, until ctx ends; then once
 // more. It returns nil.
-func (k *Keeper) Run(ctx context.Context) error {
-	pace := pace{}
+func (k *Saver) Run(ctx context.Context) error {
+	pace := spacer{}
 	for k.wait(ctx, &pace) {
 		if err := k.Save(ctx); err != nil && ctx.Err() == nil {
 			k.log.Warn("health is not saved yet", "error", err)
 			k.Changed()
-			pace.rest(time.Now())
+			pace.delay(time.Now())
 		}
 	}
-	end, done := context.WithTimeout(context.WithoutCancel(ctx), last)
+	end, done := context.WithTimeout(context.WithoutCancel(ctx), lastWriteTimeout)
 	defer done()
 	if err := k.Save(end); err != nil {
 		k.log.Error("health is not saved: the next start knows what was saved before", "error", err)
@@ -134,7 +134,7 @@ func (k *Keeper) Run(ctx context.Context) error {
 }
 
 // wait waits for a change, and until it may be written; false when ctx ended.
-func (k *Keeper) wait(ctx context.Context, p *pace) bool {
+func (k *Saver) wait(ctx context.Context, p *spacer) bool {
 	select {
 	case <-ctx.Done():
 		return false
@@ -150,18 +150,18 @@ func (k *Keeper) wait(ctx context.Context, p *pace) bool {
 	}
 }
 
-// pace spaces writes: burst of them at once, one every spacing in the long run.
-type pace struct{ due time.Time }
+// spacer spaces writes: burst of them at once, one every spacing in the long run.
+type spacer struct{ due time.Time }
 
 // next is how long the next write waits from now on.
-func (p *pace) next(now time.Time) time.Duration {
+func (p *spacer) next(now time.Time) time.Duration {
 	if now.After(p.due) {
 		p.due = now
 	}
-	wait := max(0, p.due.Sub(now)-(burst-1)*spacing)
+	wait := max(0, p.due.Sub(now)-(maxBurst-1)*spacing)
 	p.due = p.due.Add(spacing)
 	return wait
 }
 
-// rest lets the next write wait for again: the database is away.
-func (p *pace) rest(now time.Time) { p.due = now.Add(again + (burst-1)*spacing) }
+// delay lets the next write wait for again: the database is away.
+func (p *spacer) delay(now time.Time) { p.due = now.Add(retryAfter + (maxBurst-1)*spacing) }

@@ -18,7 +18,7 @@ import (
 // node is one life of a gateway's health.
 type node struct {
 	r    *health.Registry
-	k    *Keeper
+	k    *Saver
 	stop func()
 }
 
@@ -138,20 +138,20 @@ func TestWhatIsSavedWithoutAnEnd(t *testing.T) {
 // change is written all the same.
 func TestWritesAreSpaced(t *testing.T) {
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	var p pace
+	var p spacer
 	written := 0
 	for end := now.Add(10 * time.Second); now.Before(end); written++ {
 		now = now.Add(p.next(now) + time.Millisecond)
 	}
-	if want := burst + int(10*time.Second/spacing); written < want-2 || written > want+2 {
+	if want := maxBurst + int(10*time.Second/spacing); written < want-2 || written > want+2 {
 		t.Errorf("%d writes in ten seconds, want about %d", written, want)
 	}
 	if wait := p.next(now.Add(time.Minute)); wait != 0 {
 		t.Errorf("after a quiet minute: %s", wait)
 	}
-	p.rest(now)
-	if wait := p.next(now); wait != again {
-		t.Errorf("after a failure: %s, want %s", wait, again)
+	p.delay(now)
+	if wait := p.next(now); wait != retryAfter {
+		t.Errorf("after a failure: %s, want %s", wait, retryAfter)
 	}
 }
 

@@ -30,10 +30,10 @@ type Order struct {
 }
 
 const (
-	raise  = "UPDATE channel_orders_last SET number = number + 1 WHERE only_row = 1"
-	last   = "SELECT number FROM channel_orders_last WHERE only_row = 1"
-	insert = "INSERT INTO channel_orders (number, at, node, body) VALUES (?, ?, ?, ?)"
-	after  = "SELECT number, node, body FROM channel_orders WHERE number > ? ORDER BY number"
+	nextNumber  = "UPDATE channel_orders_last SET number = number + 1 WHERE only_row = 1"
+	selectLast  = "SELECT number FROM channel_orders_last WHERE only_row = 1"
+	insert      = "INSERT INTO channel_orders (number, at, node, body) VALUES (?, ?, ?, ?)"
+	selectAfter = "SELECT number, node, body FROM channel_orders WHERE number > ? ORDER BY number"
 )
 
 // Apply carries out an order; given tells that this process was told it. It
@@ -68,20 +68,20 @@ func (l *Log) Seen() int64 {
 	return l.seen
 }
 
-// Give makes an order durable and applies it, behind those that others gave
+// Add makes an order durable and applies it, behind those that others gave
 // meanwhile. After an error nothing of it was applied here; it may still come
 // with Follow if the error is store.ErrUncertain or Follow's.
-func (l *Log) Give(ctx context.Context, o Order) error {
+func (l *Log) Add(ctx context.Context, o Order) error {
 	body, err := json.Marshal(o)
 	if err != nil {
 		return fmt.Errorf("encoding an order: %w", err)
 	}
 	err = l.db.Write(ctx, func(tx *store.Tx) error {
-		if _, err := tx.Exec(raise); err != nil {
+		if _, err := tx.Exec(nextNumber); err != nil {
 			return err
 		}
 		var number int64
-		if err := tx.QueryRow(last, nil, &number); err != nil {
+		if err := tx.QueryRow(selectLast, nil, &number); err != nil {
 			return err
 		}
 		_, err := tx.Exec(insert, number, time.Now().UnixMilli(), l.self, string(body))
@@ -120,7 +120,7 @@ type numbered struct {
 func (l *Log) read(ctx context.Context) (list []numbered, err error) {
 	err = l.db.Read(ctx, func(q *store.Query) error {
 		list = nil
-		return q.Each(after, []any{l.seen}, func(row store.Rows) error {
+		return q.Each(selectAfter, []any{l.seen}, func(row store.Rows) error {
 			var n numbered
 			if err := row.Scan(&n.number, &n.node, &n.body); err != nil {
 				return err

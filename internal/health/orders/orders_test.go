@@ -43,7 +43,7 @@ func start(t *testing.T, db *store.DB, seen int64) *node {
 
 func (n *node) give(t *testing.T, action, channel string) {
 	t.Helper()
-	if err := n.Give(t.Context(), Order{Action: action, Channel: channel, Actor: "anna"}); err != nil {
+	if err := n.Add(t.Context(), Order{Action: action, Channel: channel, Actor: "anna"}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -88,7 +88,7 @@ func TestOneSequence(t *testing.T) {
 	for i, n := range nodes {
 		wg.Go(func() {
 			for k := range each {
-				if err := n.Give(t.Context(), Order{Action: fmt.Sprint(i), Channel: fmt.Sprint(k), Actor: "anna"}); err != nil {
+				if err := n.Add(t.Context(), Order{Action: fmt.Sprint(i), Channel: fmt.Sprint(k), Actor: "anna"}); err != nil {
 					t.Error(err)
 				}
 			}
@@ -122,7 +122,7 @@ func TestAForeignOrder(t *testing.T) {
 	db := storetest.Open(t)
 	a := start(t, db, 0)
 	err := db.Write(t.Context(), func(tx *store.Tx) error {
-		if _, err := tx.Exec(raise); err != nil {
+		if _, err := tx.Exec(nextNumber); err != nil {
 			return err
 		}
 		_, err := tx.Exec(insert, 1, 0, "newer", `{"action": 7}`)

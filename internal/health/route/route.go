@@ -105,7 +105,7 @@ func Choose(model *config.Model, views []health.View, q Query) (chosen Route, ok
 	if len(options) == 0 {
 		return Route{}, false, d
 	}
-	best, why, avoided := narrow(options, q, triedHosts(model, q))
+	best, why, avoided := firstRank(options, q, triedHosts(model, q))
 	for i := range d.Candidates {
 		if c := &d.Candidates[i]; c.Excluded == "" && avoided && slices.Contains(q.Failed, hostOf(model.Channels[i].Channel)) {
 			c.Excluded = ExcludedFailed
@@ -190,12 +190,12 @@ func credential(c *config.Channel, name string) *config.Credential {
 	return nil
 }
 
-// narrow leaves the options of the first rank (docs/contract.md#s3-next-route): by
+// firstRank leaves the options of the first rank (docs/contract.md#s3-next-route): by
 // priority, inside a priority another host first. Where HostFirst is set another
 // host goes before priority, and so does one where no request like this one
 // failed a short time ago (docs/contract.md#s3-own-repeat). why is the
 // first of these that left something out.
-func narrow(options []option, q Query, tried []string) (best []option, why string, avoided bool) {
+func firstRank(options []option, q Query, tried []string) (best []option, why string, avoided bool) {
 	step := func(name string, to func([]option) []option) {
 		before := len(options)
 		options = to(options)

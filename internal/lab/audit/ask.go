@@ -17,7 +17,7 @@ const maxTokens = 256
 type fields map[string]any
 
 // body is what the client sends.
-func (a ask) body(s Surface, model, mark, previous string) ([]byte, error) {
+func (a clientRequest) body(s Surface, model, mark, previous string) ([]byte, error) {
 	prompt := "Say all words in order. " + markBegin + mark + markEnd
 	turn := []fields{{"role": "user", "content": prompt}}
 	b := fields{"model": model}
@@ -56,7 +56,7 @@ const (
 	toolArgs = `{"city":"Paris"}`
 )
 
-func (a ask) tools(s Surface) []fields {
+func (a clientRequest) tools(s Surface) []fields {
 	about := "The weather in a city"
 	schema := fields{"type": "object", "properties": fields{"city": fields{"type": "string"}}, "required": []string{"city"}}
 	switch {

@@ -32,8 +32,8 @@ type outcome struct {
 
 // atomicCase is one request with atomic delivery.
 type atomicCase struct {
-	primary, fallback part
-	ask               ask
+	primary, fallback providerPart
+	ask               clientRequest
 	more              string // configuration
 	on                []Surface
 	// want is on Responses, where held events are shown before a failure; status
@@ -43,7 +43,7 @@ type atomicCase struct {
 
 var (
 	answers  = again(answer(contractWords, fallbackInput))
-	cutLate  = again(append(opened(5), sim.Wait(50*time.Millisecond), sim.Reset())...)
+	cutLate  = again(append(openingSteps(5), sim.Wait(50*time.Millisecond), sim.Reset())...)
 	replayed = outcome{Outcome: journal.OutcomeCompleted, Words: contractWords, Whole: true, Reasons: "replay_atomic answered", Charge: "reported",
 		AfterOutput: true, Delivered: 1}
 )
@@ -56,7 +56,7 @@ func refusedWith(reasons string) (want, status outcome) {
 }
 
 func atomicCases() map[string]atomicCase {
-	usual := func(primary part) atomicCase {
+	usual := func(primary providerPart) atomicCase {
 		return atomicCase{primary: primary, fallback: answers, want: replayed, status: replayed}
 	}
 	refusal := func(reasons string, c atomicCase) atomicCase {
@@ -75,19 +75,19 @@ func atomicCases() map[string]atomicCase {
 	return map[string]atomicCase{
 		"answer":        {primary: answers, fallback: answers, want: good, status: good},
 		"cut":           usual(cutLate),
-		"cut clean":     usual(again(append(opened(5), sim.End())...)),
+		"cut clean":     usual(again(append(openingSteps(5), sim.End())...)),
 		"cut in a tool": usual(again(sim.Created(), sim.InProgress(), sim.Tool(toolName), sim.Args(toolArgs[:6]), sim.Wait(50*time.Millisecond), sim.Reset())),
-		"silence":       usual(again(append(opened(5), sim.Hang())...)),
-		"failure event": usual(again(append(opened(5), sim.Failed("server_is_overloaded"))...)),
-		"no JSON":       usual(again(append(opened(5), sim.Event("", "{oops"), sim.Hang())...)),
+		"silence":       usual(again(append(openingSteps(5), sim.Hang())...)),
+		"failure event": usual(again(append(openingSteps(5), sim.Failed("server_is_overloaded"))...)),
+		"no JSON":       usual(again(append(openingSteps(5), sim.Event("", "{oops"), sim.Hang())...)),
 		"cut twice":     refusal("replay_atomic replay_budget_spent", atomicCase{primary: cutLate, fallback: cutLate}),
-		"deterministic": refusal("deterministic", atomicCase{primary: again(append(opened(5), sim.Failed("content_policy_violation"))...), fallback: answers}),
-		"usage":         reportedBy(refusal("usage_observed", atomicCase{primary: again(append(opened(5), usage)...), fallback: answers})),
-		"stored":        refusal("stateful_store", atomicCase{primary: cutLate, fallback: answers, ask: ask{stored: true}, on: withStore}),
-		"hosted":        refusal("hosted_tool", atomicCase{primary: cutLate, fallback: answers, ask: ask{hosted: true}, on: withHosted}),
-		"over the bound": {primary: again(append(append(opened(0), large...), sim.Wait(time.Second), sim.Reset())...), fallback: answers,
+		"deterministic": refusal("deterministic", atomicCase{primary: again(append(openingSteps(5), sim.Failed("content_policy_violation"))...), fallback: answers}),
+		"usage":         reportedBy(refusal("usage_observed", atomicCase{primary: again(append(openingSteps(5), usage)...), fallback: answers})),
+		"stored":        refusal("stateful_store", atomicCase{primary: cutLate, fallback: answers, ask: clientRequest{stored: true}, on: withStore}),
+		"hosted":        refusal("hosted_tool", atomicCase{primary: cutLate, fallback: answers, ask: clientRequest{hosted: true}, on: withHosted}),
+		"over the bound": {primary: again(append(append(openingSteps(0), large...), sim.Wait(time.Second), sim.Reset())...), fallback: answers,
 			more: small, want: spilled, status: spilled},
-		"client leaves": {primary: again(append(append(opened(5), sim.Wait(20*time.Second)), closed(done(primaryInput))...)...), fallback: answers,
+		"client leaves": {primary: again(append(append(openingSteps(5), sim.Wait(20*time.Second)), closingSteps(done(primaryInput))...)...), fallback: answers,
 			want: gone, status: gone},
 	}
 }
@@ -102,20 +102,20 @@ func TestAtomicDelivery(t *testing.T) {
 	for _, surface := range surfaces {
 		t.Run(string(surface), func(t *testing.T) {
 			for _, more := range []string{"", small} {
-				inBubble(t, func(r *rig) {
+				inBubble(t, func(r *auditTest) {
 					o := r.options(Contract, surface)
 					o.Header = http.Header{"Rubicon-Delivery": {"atomic"}}
 					g := r.rubicon(o, more)
 					o.Key = g.key
 					x := r.player(o)
-					models := slices.DeleteFunc(contractScenes(), func(s scene) bool { return !s.applies(surface) })
+					models := slices.DeleteFunc(contractCases(), func(s auditCase) bool { return !s.applies(surface) })
 					for i, name := range slices.Sorted(maps.Keys(atomicCases())) {
 						c := atomicCases()[name]
 						if c.on != nil && !slices.Contains(c.on, surface) || c.more != more {
 							continue
 						}
 						// Each case has a model of its own, whatever that is called.
-						s := &scene{name: models[i].name, words: contractWords, primary: c.primary, fallback: c.fallback}
+						s := &auditCase{name: models[i].name, words: contractWords, primary: c.primary, fallback: c.fallback}
 						if name == "client leaves" {
 							s.limit = 10 * time.Second // no output comes before: the limit is what ends it
 						}
@@ -137,12 +137,12 @@ func TestAtomicDelivery(t *testing.T) {
 const small = "limits: {atomic_bytes: 4KiB}\n"
 
 // outcome asks once and gathers what came of it.
-func (g *gateway) outcome(x *run, s *scene, a ask) outcome {
+func (g *gateway) outcome(x *run, s *auditCase, a clientRequest) outcome {
 	g.r.Helper()
-	t := x.one(g.r.ctx, s, a, "", time.Now())
+	t := x.nextNumber(g.r.ctx, s, a, "", time.Now())
 	time.Sleep(2 * time.Second) // a record is final within a second of the end
 	rec := g.last()
-	out := outcome{Outcome: rec.Outcome, Words: t.client.words(), Whole: t.client.whole(said(s.words)), AfterOutput: rec.AfterOutput,
+	out := outcome{Outcome: rec.Outcome, Words: t.client.words(), Whole: t.client.whole(answerText(s.words)), AfterOutput: rec.AfterOutput,
 		Delivered: min(rec.Delivered.Events, 1)}
 	for i, x := range rec.Attempts {
 		if i > 0 {
@@ -201,13 +201,13 @@ func (g *gateway) last() journal.Record {
 }
 
 // player is a run that plays what a test gives it.
-func (r *rig) player(o Options) *run {
+func (r *auditTest) player(o Options) *run {
 	r.Helper()
 	o, err := o.withDefaults()
 	if err != nil {
 		r.Fatal(err)
 	}
-	d, err := openDesk(r.ctx, o)
+	d, err := startProviders(r.ctx, o)
 	if err != nil {
 		r.Fatal(err)
 	}
@@ -220,14 +220,14 @@ func (r *rig) player(o Options) *run {
 func TestAtomicHold(t *testing.T) {
 	for _, surface := range surfaces {
 		t.Run(string(surface), func(t *testing.T) {
-			inBubble(t, func(r *rig) {
+			inBubble(t, func(r *auditTest) {
 				o := r.options(Contract, surface)
-				slow := again(steps(opened(1), []sim.Step{sim.Wait(35 * time.Second)}, speak(2, contractWords), closed(done(primaryInput)))...)
-				s := &scene{name: "answer", words: contractWords, primary: slow, fallback: answers}
+				slow := again(steps(openingSteps(1), []sim.Step{sim.Wait(35 * time.Second)}, wordSteps(2, contractWords), closingSteps(done(primaryInput)))...)
+				s := &auditCase{name: "answer", words: contractWords, primary: slow, fallback: answers}
 				g := r.rubicon(o, "delivery: atomic\n")
 				o.Key = g.key
-				c := r.player(o).one(r.ctx, s, ask{}, "", time.Now()).client
-				if !c.whole(said(contractWords)) || c.first < 35*time.Second || c.total-c.first > time.Second {
+				c := r.player(o).nextNumber(r.ctx, s, clientRequest{}, "", time.Now()).client
+				if !c.whole(answerText(contractWords)) || c.first < 35*time.Second || c.total-c.first > time.Second {
 					r.Errorf("%s, first event after %s, end after %s", c, c.first, c.total)
 				}
 				if rec := g.last(); rec.Times.EventHold < 35_000 || rec.Times.FirstOutput > 1000 {
@@ -256,7 +256,7 @@ func TestAtomicSource(t *testing.T) {
 	for name, tt := range tests {
 		for _, surface := range []Surface{Chat, Socket} {
 			t.Run(name+"/"+string(surface), func(t *testing.T) {
-				inBubble(t, func(r *rig) {
+				inBubble(t, func(r *auditTest) {
 					o := r.options(Contract, surface)
 					if tt.header != "" {
 						o.Header = http.Header{"Rubicon-Delivery": {tt.header}}
@@ -268,9 +268,9 @@ func TestAtomicSource(t *testing.T) {
 						g.admin("POST", "/admin/v1/customers/"+g.customer+"/keys", `{"name":"k","delivery":"`+tt.key+`"}`, &made)
 						o.Key = made.Key
 					}
-					s := &scene{name: "answer", words: contractWords, primary: answers, fallback: answers}
-					c := r.player(o).one(r.ctx, s, ask{}, "", time.Now()).client
-					if atomic := c.first > contractWords*gap/2; atomic != tt.atomic || !c.whole(said(contractWords)) {
+					s := &auditCase{name: "answer", words: contractWords, primary: answers, fallback: answers}
+					c := r.player(o).nextNumber(r.ctx, s, clientRequest{}, "", time.Now()).client
+					if atomic := c.first > contractWords*gap/2; atomic != tt.atomic || !c.whole(answerText(contractWords)) {
 						r.Errorf("%s: first event after %s", c, c.first)
 					}
 				})

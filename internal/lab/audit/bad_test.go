@@ -19,7 +19,7 @@ import (
 
 // plainProxy is the least that one can put between a client and a provider: the
 // standard library's reverse proxy to the primary.
-func (r *rig) plainProxy(o Options) http.Handler {
+func (r *auditTest) plainProxy(o Options) http.Handler {
 	to, _ := url.Parse("http://" + o.Listen[primary])
 	p := &httputil.ReverseProxy{
 		Rewrite: func(q *httputil.ProxyRequest) {
@@ -36,20 +36,20 @@ func (r *rig) plainProxy(o Options) http.Handler {
 	return p
 }
 
-// eager is a gateway that means well and does everything wrong: it tries again
+// retryingGateway is a gateway that means well and does everything wrong: it tries again
 // whatever happened, and always ends well.
-type eager struct {
-	http      *http.Client
-	upstreams [2]string
-	ending    string
-	late      bool // hands everything over at its end
-	deaf      bool // does not notice that the client left
-	advises   bool // tells clients of its upstreams
-	miscounts bool // adds an input token
+type retryingGateway struct {
+	http              *http.Client
+	upstreams         [2]string
+	ending            string
+	sendsStatusLate   bool // hands everything over at its end
+	ignoresClientLeft bool // does not notice that the client left
+	sendsRetryAdvice  bool // tells clients of its upstreams
+	miscounts         bool // adds an input token
 }
 
-func (r *rig) eager(o Options) *eager {
-	return &eager{http: &http.Client{Transport: &http.Transport{DialContext: r.net.Dial, DisableKeepAlives: true}}, upstreams: o.Listen,
+func (r *auditTest) eager(o Options) *retryingGateway {
+	return &retryingGateway{http: &http.Client{Transport: &http.Transport{DialContext: r.net.Dial, DisableKeepAlives: true}}, upstreams: o.Listen,
 		ending: map[Surface]string{Chat: "data: [DONE]\n\n", Messages: "event: message_stop\ndata: {\"type\":\"message_stop\"}\n\n",
 			Responses: "data: {\"type\":\"response.completed\",\"response\":{\"id\":\"resp_eager\",\"usage\":{\"input_tokens\":1,\"output_tokens\":1}}}\n\n"}[o.Surface]}
 }
@@ -57,18 +57,18 @@ func (r *rig) eager(o Options) *eager {
 // tries is how often it tries: enough to hammer.
 const tries = 6
 
-func (e *eager) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (e *retryingGateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, _ := io.ReadAll(r.Body)
 	ctx := r.Context()
-	if e.deaf {
+	if e.ignoresClientLeft {
 		ctx = context.WithoutCancel(ctx)
 	}
-	if e.advises {
+	if e.sendsRetryAdvice {
 		w.Header().Set("X-Served-By", e.upstreams[primary])
 	}
 	w.Header().Set("Content-Type", "text/event-stream")
 	out := io.Writer(flushing{w})
-	if e.late {
+	if e.sendsStatusLate {
 		out = &bytes.Buffer{}
 	}
 	for i := range tries {
@@ -89,7 +89,7 @@ func (e *eager) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // try copies one upstream's stream; true: it ended well.
-func (e *eager) try(ctx context.Context, r *http.Request, out io.Writer, body []byte, upstream string) bool {
+func (e *retryingGateway) try(ctx context.Context, r *http.Request, out io.Writer, body []byte, upstream string) bool {
 	ctx, stop := context.WithTimeout(ctx, 5*time.Second)
 	defer stop()
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+upstream+r.URL.Path, bytes.NewReader(body))
@@ -117,23 +117,23 @@ func (f flushing) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// mending is a gateway that goes on where a cut answer stopped: it gives the
+// completingGateway is a gateway that goes on where a cut answer stopped: it gives the
 // words that it has to the other provider as the assistant's own.
-type mending struct {
-	*eager
+type completingGateway struct {
+	*retryingGateway
 }
 
-func (m *mending) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (m *completingGateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, _ := io.ReadAll(r.Body)
 	w.Header().Set("Content-Type", "text/event-stream")
 	var got bytes.Buffer
 	if m.try(r.Context(), r, io.MultiWriter(flushing{w}, &got), body, m.upstreams[primary]) {
 		return
 	}
-	s := &seen{}
+	s := &clientView{}
 	for _, line := range strings.Split(got.String(), "\n") {
 		if data, ok := strings.CutPrefix(line, "data: "); ok {
-			hearChat(s, "", []byte(data))
+			readChat(s, "", []byte(data))
 		}
 	}
 	var q map[string]any
@@ -151,11 +151,11 @@ func (m *mending) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // A gateway that mends cuts answers them whole, unless the fallback refuses an
 // assistant's words at the end.
 func TestMendingGateway(t *testing.T) {
-	inBubble(t, func(r *rig) {
+	inBubble(t, func(r *auditTest) {
 		o := r.options(Faults, Chat)
 		o.Only = []string{"cut", "stall", "no-prefill"}
-		r.serve(&mending{r.eager(o)})
-		if diff := cmp.Diff(map[string]Grade{"no-prefill": Safe}, below(r.told(r.audit(o)))); diff != "" {
+		r.serve(&completingGateway{r.eager(o)})
+		if diff := cmp.Diff(map[string]Grade{"no-prefill": Safe}, below(r.printed(r.audit(o)))); diff != "" {
 			r.Error(diff)
 		}
 	})
@@ -179,10 +179,10 @@ func held(report *Report) map[string][]Check {
 // up for a failure, it passes on what its upstream says of itself, and its cuts
 // come without a word.
 func TestPlainProxyContract(t *testing.T) {
-	inBubble(t, func(r *rig) {
+	inBubble(t, func(r *auditTest) {
 		o := r.options(Contract, Chat)
 		r.serve(r.plainProxy(o))
-		got := held(r.told(r.audit(o)))
+		got := held(r.printed(r.audit(o)))
 		want := map[string][]Check{
 			"no-done":            {Ending},
 			"failed-event":       {NoAnswer},
@@ -223,12 +223,12 @@ func TestPlainProxyContract(t *testing.T) {
 }
 
 func TestPlainProxyFaults(t *testing.T) {
-	inBubble(t, func(r *rig) {
+	inBubble(t, func(r *auditTest) {
 		o := r.options(Faults, Chat)
 		r.serve(r.plainProxy(o))
 		want := map[string]Grade{"429-once": Safe, "429-lasting": Safe, "500-once": Safe, "503-lasting": Safe, "reset": Safe, "silence": Partial,
 			"slow-start": Partial, "cut": Safe, "stall": Fail, "bad-json": Fail, "no-prefill": Safe, "flapping": Safe, "accounting": Safe}
-		if diff := cmp.Diff(want, below(r.told(r.audit(o)))); diff != "" {
+		if diff := cmp.Diff(want, below(r.printed(r.audit(o)))); diff != "" {
 			r.Error(diff)
 		}
 	})
@@ -264,10 +264,10 @@ func TestEagerGateway(t *testing.T) {
 	}
 	for surface, cases := range want {
 		t.Run(string(surface), func(t *testing.T) {
-			inBubble(t, func(r *rig) {
+			inBubble(t, func(r *auditTest) {
 				o := r.options(Contract, surface)
 				r.serve(r.eager(o))
-				got := held(r.told(r.audit(o)))
+				got := held(r.printed(r.audit(o)))
 				for name, checks := range cases {
 					for _, c := range checks {
 						if !slices.Contains(got[name], c) {
@@ -282,10 +282,10 @@ func TestEagerGateway(t *testing.T) {
 
 // The crash test fails such a gateway where it must.
 func TestEagerGatewayFaults(t *testing.T) {
-	inBubble(t, func(r *rig) {
+	inBubble(t, func(r *auditTest) {
 		o := r.options(Faults, Chat)
 		r.serve(r.eager(o))
-		got := below(r.told(r.audit(o)))
+		got := below(r.printed(r.audit(o)))
 		for _, name := range []string{"cut", "bad-json", "context-length", "content-filter", "no-prefill"} {
 			if got[name] != Fail {
 				r.Errorf("%s: %s", name, got[name])
@@ -305,22 +305,22 @@ func TestEveryCheckCanFail(t *testing.T) {
 		}
 	}
 	for _, surface := range []Surface{Chat, Responses} {
-		inBubble(t, func(r *rig) {
+		inBubble(t, func(r *auditTest) {
 			o := r.options(Contract, surface)
 			r.serve(r.plainProxy(o))
 			note(r.audit(o))
 		})
-		inBubble(t, func(r *rig) {
+		inBubble(t, func(r *auditTest) {
 			o := r.options(Contract, surface)
 			e := r.eager(o)
-			e.late, e.deaf, e.advises, e.miscounts = true, true, true, true
+			e.sendsStatusLate, e.ignoresClientLeft, e.sendsRetryAdvice, e.miscounts = true, true, true, true
 			r.serve(e)
 			note(r.audit(o))
 		})
-		inBubble(t, func(r *rig) {
+		inBubble(t, func(r *auditTest) {
 			o := r.options(Contract, surface)
 			e := r.eager(o)
-			e.deaf = true
+			e.ignoresClientLeft = true
 			r.serve(e)
 			note(r.audit(o))
 		})

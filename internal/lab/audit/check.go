@@ -35,9 +35,9 @@ func Checks() []Check {
 		ErrorShape, RetryAdvice, Ending, Hang, FirstEvent, Leak, Unreadable, Cancelled, Usage, Hammering}
 }
 
-// judge holds against a request what was not as it must be.
-func (w want) judge(t *take, s *scene, o Options) []Finding {
-	j := &judgement{t: t, s: s, c: t.client, whole: wantedText(s, t.ask)}
+// check holds against a request what was not as it must be.
+func (w want) check(t *observation, s *auditCase, o Options) []Finding {
+	j := &findings{t: t, s: s, c: t.client, whole: wantedText(s, t.ask)}
 	if j.lost() {
 		return j.found
 	}
@@ -52,28 +52,28 @@ func (w want) judge(t *take, s *scene, o Options) []Finding {
 }
 
 // wantedText is the whole answer's text.
-func wantedText(s *scene, a ask) string {
+func wantedText(s *auditCase, a clientRequest) string {
 	if a.tool {
 		return ""
 	}
-	return said(s.words)
+	return answerText(s.words)
 }
 
-// judgement gathers what is held against one request.
-type judgement struct {
-	t     *take
-	s     *scene
-	c     *seen
+// findings gathers what is held against one request.
+type findings struct {
+	t     *observation
+	s     *auditCase
+	c     *clientView
 	whole string
 	found []Finding
 }
 
-func (j *judgement) add(c Check, format string, args ...any) {
+func (j *findings) add(c Check, format string, args ...any) {
 	j.found = append(j.found, Finding{Check: c, Grade: Fail, Text: fmt.Sprintf(format, args...)})
 }
 
 // lost: there is nothing to judge.
-func (j *judgement) lost() bool {
+func (j *findings) lost() bool {
 	switch {
 	case j.c.end == endHung:
 		j.add(Hang, "no end after %s: %s", short(j.c.total), j.c)
@@ -86,7 +86,7 @@ func (j *judgement) lost() bool {
 }
 
 // wire: how it ended, and what must never be on it.
-func (j *judgement) wire() {
+func (j *findings) wire() {
 	c := j.c
 	if leaks := j.t.leaks(); len(leaks) > 0 {
 		j.add(Leak, "the client was told %s", strings.Join(leaks, ", "))
@@ -95,7 +95,7 @@ func (j *judgement) wire() {
 		j.add(Unreadable, "%d events that are no JSON", c.unread)
 	}
 	switch {
-	case c.end == endLeft:
+	case c.end == endClientLeft:
 		if j.t.running > 0 {
 			j.add(Cancelled, "%d upstream calls went on for more than a second after the client had left", j.t.running)
 		}
@@ -114,31 +114,31 @@ func (j *judgement) wire() {
 }
 
 // output: nothing twice, nothing falsely finished.
-func (j *judgement) output() {
+func (j *findings) output() {
 	c := j.c
-	if c.twice() {
+	if c.hasDuplicate() {
 		j.add(DuplicateOutput, "%d words, %d openings, %d answers' ids", c.words(), c.openings, len(c.ids))
 	}
 	if len(c.tools) > 1 {
 		j.add(RepeatedTool, "%d calls, upstream made one", len(c.tools))
 	}
-	if c.finished() && c.end != endLeft && !j.complete() {
+	if c.finished() && c.end != endClientLeft && !j.complete() {
 		j.add(FalseFinish, "%s; the whole answer has %d words", c, j.s.words)
 	}
 }
 
 // complete tells whether everything was said.
-func (j *judgement) complete() bool {
+func (j *findings) complete() bool {
 	if j.t.ask.tool {
 		return len(j.c.tools) > 0 && j.c.tools[0].name == toolName && sameJSON(j.c.tools[0].args, toolArgs)
 	}
 	return j.c.text.String() == j.whole
 }
 
-func (j *judgement) calls(w want) {
+func (j *findings) calls(w want) {
 	n, most := j.t.all(), w.calls
 	if most == 0 || w.answer == mayAnswer && j.complete() {
-		most = usualCalls
+		most = maxCalls
 	}
 	check := w.replay
 	if check == "" {
@@ -157,11 +157,11 @@ func (j *judgement) calls(w want) {
 }
 
 // came: the answer, or the right failure.
-func (j *judgement) came(w want) {
+func (j *findings) came(w want) {
 	c := j.c
 	good := c.finished() && j.complete()
 	switch {
-	case c.end == endLeft:
+	case c.end == endClientLeft:
 		return
 	case good && w.answer == mustFail:
 		j.add(Status, "the answer came, where the failure was to be told")
@@ -171,13 +171,13 @@ func (j *judgement) came(w want) {
 	case w.answer == mustAnswer && !c.finished():
 		j.add(NoAnswer, "%s, though an answer was to be had", c)
 	}
-	if c.told() {
+	if c.hasFailure() {
 		j.failure(w)
 	}
 }
 
 // usage: the delivered answer's tokens, and no other attempt's.
-func (j *judgement) usage() {
+func (j *findings) usage() {
 	input := int64(primaryInput)
 	if j.t.answeredBy() == fallback {
 		input = fallbackInput
@@ -186,7 +186,7 @@ func (j *judgement) usage() {
 	for _, x := range [...]struct {
 		who string
 		*usageSeen
-	}{{"the client was told", j.c.usage}, {"the gateway's record has", j.t.books}} {
+	}{{"the client was told", j.c.usage}, {"the gateway's record has", j.t.recorded}} {
 		if x.usageSeen != nil && *x.usageSeen != want {
 			j.add(Usage, "%s %d input and %d output tokens; the answer has %d and %d", x.who, x.input, x.usageSeen.output, want.input, want.output)
 		}
@@ -194,7 +194,7 @@ func (j *judgement) usage() {
 }
 
 // failure: status, code, shape, and what SDKs make of it.
-func (j *judgement) failure(w want) {
+func (j *findings) failure(w want) {
 	c := j.c
 	f := failureSeen{}
 	if len(c.failures) > 0 {

@@ -15,8 +15,8 @@ import (
 
 // Causes with which the client itself ends a request.
 var (
-	errHung = errors.New("no end within the case's limit")
-	errLeft = errors.New("the client leaves")
+	errHung       = errors.New("no end within the case's limit")
+	errClientLeft = errors.New("the client leaves")
 	// errLinger ends the listening behind an ending; it is no fault.
 	errLinger = errors.New("long enough")
 )
@@ -39,17 +39,17 @@ func newClient(o Options) *client {
 	return &client{o: o, http: &http.Transport{DialContext: o.Dial, DisableKeepAlives: true, DisableCompression: true}}
 }
 
-// ask sends one request and waits for its end.
-func (c *client) ask(ctx context.Context, a ask, body []byte, limit time.Duration) *seen {
-	s := &seen{header: http.Header{}}
+// clientRequest sends one request and waits for its end.
+func (c *client) ask(ctx context.Context, a clientRequest, body []byte, limit time.Duration) *clientView {
+	s := &clientView{header: http.Header{}}
 	ctx, leave := context.WithCancelCause(ctx)
 	defer leave(nil)
 	timer := time.AfterFunc(limit, func() { leave(errHung) })
 	defer timer.Stop()
 	began := time.Now()
-	note := &notes{seen: s, began: began, hear: listeners[c.o.Surface], leave: func() {
+	note := &notes{clientView: s, began: began, read: eventReaders[c.o.Surface], leave: func() {
 		if a.leaves {
-			leave(errLeft)
+			leave(errClientLeft)
 		}
 	}}
 	if c.o.Surface == Socket {
@@ -60,8 +60,8 @@ func (c *client) ask(ctx context.Context, a ask, body []byte, limit time.Duratio
 	switch context.Cause(ctx) {
 	case errHung:
 		s.end = endHung
-	case errLeft:
-		s.end = endLeft
+	case errClientLeft:
+		s.end = endClientLeft
 	}
 	if s.total == 0 {
 		s.total = time.Since(began)
@@ -71,9 +71,9 @@ func (c *client) ask(ctx context.Context, a ask, body []byte, limit time.Duratio
 
 // notes turns events into what was seen, with their times.
 type notes struct {
-	*seen
+	*clientView
 	began time.Time
-	hear  listener
+	read  eventReader
 	leave func() // called at the first output
 }
 
@@ -85,7 +85,7 @@ func (n *notes) event(name string, data []byte) {
 	}
 	n.events++
 	was, failed := n.ended(), len(n.failures)
-	n.hear(n.seen, name, data)
+	n.read(n.clientView, name, data)
 	// response.failed behind error is one ending with it.
 	if was && (len(n.failures) != failed || failed == 0 || n.failures[failed-1].kind != failedKind) {
 		n.after++
@@ -155,7 +155,7 @@ func (n *notes) body(r io.Reader, surface Surface) error {
 		return err
 	}
 	n.first = max(time.Since(n.began), 1)
-	n.hearWhole(surface, raw)
+	n.readWhole(surface, raw)
 	if n.text.Len() > 0 || len(n.tools) > 0 {
 		n.firstOutput = n.first
 		n.leave()
@@ -163,9 +163,9 @@ func (n *notes) body(r io.Reader, surface Surface) error {
 	return nil
 }
 
-// books asks a gateway that keeps records for customers, as Rubicon does, what
+// recordedUsage asks a gateway that keeps records for customers, as Rubicon does, what
 // it wrote down; nil: it has none.
-func (c *client) books(ctx context.Context, id string) *usageSeen {
+func (c *client) recordedUsage(ctx context.Context, id string) *usageSeen {
 	if id == "" {
 		return nil
 	}

@@ -11,21 +11,21 @@ import (
 	"rubicon/internal/lab/sim"
 )
 
-// desk is the two providers: it tells each call which request it belongs to, by
+// providers is the two providers: it tells each call which request it belongs to, by
 // the mark in the client's words, and plays that request's case. A call that
 // comes late, or through a gateway with models of its own, still finds its case.
-type desk struct {
+type providers struct {
 	o    Options
 	sims [2]*sim.Provider
 	wg   sync.WaitGroup
 
-	mu      sync.Mutex
-	playing map[string]playing // by mark
-	cast    [2]map[string]bool // scripts that a provider has
+	mu       sync.Mutex
+	assigned map[string]assignment // by mark
+	loaded   [2]map[string]bool    // scripts that a provider has
 }
 
-type playing struct {
-	scene *scene
+type assignment struct {
+	scene *auditCase
 	began time.Time
 }
 
@@ -37,15 +37,15 @@ const (
 
 var providerNames = [...]string{"primary", "fallback"}
 
-// openDesk starts the providers; they serve until ctx ends.
-func openDesk(ctx context.Context, o Options) (*desk, error) {
-	d := &desk{o: o, playing: map[string]playing{}}
+// startProviders starts the providers; they serve until ctx ends.
+func startProviders(ctx context.Context, o Options) (*providers, error) {
+	d := &providers{o: o, assigned: map[string]assignment{}}
 	for i := range d.sims {
 		l, err := o.OpenAddress("tcp", o.Listen[i])
 		if err != nil {
 			return d, fmt.Errorf("listening for the %s provider; choose other addresses with --upstream-listen: %w", providerNames[i], err)
 		}
-		d.cast[i] = map[string]bool{}
+		d.loaded[i] = map[string]bool{}
 		d.sims[i] = sim.New(sim.Options{Seed: providerNames[i][:1], Pick: d.pick(i),
 			Scripts: map[string]sim.Script{"*": sim.Play(sim.Answer("ok", nil))}})
 		d.wg.Go(func() { _ = d.sims[i].Serve(ctx, l) })
@@ -69,20 +69,20 @@ func markIn(body []byte) string {
 	return string(mark)
 }
 
-// play makes the providers ready for a request.
-func (d *desk) play(mark string, s *scene, began time.Time) {
+// assign makes the providers ready for a request.
+func (d *providers) assign(mark string, s *auditCase, began time.Time) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.playing[mark] = playing{s, began}
+	d.assigned[mark] = assignment{s, began}
 }
 
 // pick is sim's choice of a script for one of the providers.
-func (d *desk) pick(which int) func([]byte) string {
+func (d *providers) pick(which int) func([]byte) string {
 	return func(body []byte) string {
 		mark := markIn(body)
 		d.mu.Lock()
 		defer d.mu.Unlock()
-		p, ok := d.playing[mark]
+		p, ok := d.assigned[mark]
 		if !ok {
 			return ""
 		}
@@ -96,7 +96,7 @@ func (d *desk) pick(which int) func([]byte) string {
 			if d.o.Fast {
 				now *= fastFactor
 			}
-			if name := part.choose(moment{body, now}); name != "" {
+			if name := part.choose(callInfo{body, now}); name != "" {
 				key, calls = mark+"/"+name, [][]sim.Step{part.other(name)}
 			}
 		}
@@ -106,11 +106,11 @@ func (d *desk) pick(which int) func([]byte) string {
 }
 
 // script gives a provider a script that it does not have yet.
-func (d *desk) script(which int, key string, calls [][]sim.Step) {
-	if d.cast[which][key] {
+func (d *providers) script(which int, key string, calls [][]sim.Step) {
+	if d.loaded[which][key] {
 		return
 	}
-	d.cast[which][key] = true
+	d.loaded[which][key] = true
 	var s sim.Script
 	for _, c := range calls {
 		s.Calls = append(s.Calls, scaled(c, d.o.scale))
@@ -121,7 +121,7 @@ func (d *desk) script(which int, key string, calls [][]sim.Step) {
 }
 
 // calls gives what a provider got for a request.
-func (d *desk) calls(which int, mark string) []sim.Call {
+func (d *providers) calls(which int, mark string) []sim.Call {
 	var out []sim.Call
 	for _, c := range d.sims[which].Calls("") {
 		if c.Key == mark || strings.HasPrefix(c.Key, mark+"/") {
@@ -132,7 +132,7 @@ func (d *desk) calls(which int, mark string) []sim.Call {
 }
 
 // running is how many of a request's calls are still being answered.
-func (d *desk) running(mark string) int {
+func (d *providers) running(mark string) int {
 	n := 0
 	for i := range d.sims {
 		for _, c := range d.calls(i, mark) {

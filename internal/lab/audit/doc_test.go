@@ -13,18 +13,18 @@ import (
 
 // faultRows and contractRows are the tables of docs/audit.md.
 func faultRows() (rows []string) {
-	for i, s := range faultScenes() {
+	for i, s := range faultCases() {
 		rows = append(rows, fmt.Sprintf("| %d | `%s` | %s |", i+1, s.name, s.about))
 	}
 	return rows
 }
 
 func contractRows() (rows []string) {
-	for _, s := range contractScenes() {
+	for _, s := range contractCases() {
 		on := "all"
-		if s.on != nil {
+		if s.surfaces != nil {
 			var names []string
-			for _, x := range s.on {
+			for _, x := range s.surfaces {
 				names = append(names, string(x))
 			}
 			on = strings.Join(names, ", ")
@@ -55,7 +55,7 @@ func TestDocumentation(t *testing.T) {
 
 // Cases have names of their own, and every script plays.
 func TestCases(t *testing.T) {
-	for suite, list := range map[Suite][]scene{Faults: faultScenes(), Contract: contractScenes()} {
+	for suite, list := range map[Suite][]auditCase{Faults: faultCases(), Contract: contractCases()} {
 		names := map[string]bool{}
 		for _, s := range list {
 			if names[s.name] || s.about == "" || s.words == 0 {
@@ -64,11 +64,11 @@ func TestCases(t *testing.T) {
 			names[s.name] = true
 		}
 	}
-	if n := len(faultScenes()); n != 16 {
+	if n := len(faultCases()); n != 16 {
 		t.Errorf("%d faults", n)
 	}
 	for n := 1; n < faultWords; n++ {
-		if s := (part{calls: [][]sim.Step{continuing().other(fmt.Sprintf(fromWord, n))}}); len(s.calls[0]) < 4 {
+		if s := (providerPart{calls: [][]sim.Step{continuing().other(fmt.Sprintf(fromWord, n))}}); len(s.calls[0]) < 4 {
 			t.Errorf("nothing behind %d words", n)
 		}
 	}

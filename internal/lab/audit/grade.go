@@ -8,8 +8,8 @@ import (
 
 // grade judges one request of the crash test. Fails come first: whatever else
 // was good, these undo it.
-func (w want) grade(t *take, s *scene, o Options) []Finding {
-	g := &grading{judgement{t: t, s: s, c: t.client, whole: wantedText(s, t.ask)}}
+func (w want) grade(t *observation, s *auditCase, o Options) []Finding {
+	g := &grader{findings{t: t, s: s, c: t.client, whole: wantedText(s, t.ask)}}
 	if g.lost() {
 		return g.found
 	}
@@ -25,20 +25,20 @@ func (w want) grade(t *take, s *scene, o Options) []Finding {
 	return g.found
 }
 
-// grading is a judgement with more than one way to be wrong.
-type grading struct{ judgement }
+// grader is a judgement with more than one way to be wrong.
+type grader struct{ findings }
 
-func (g *grading) down(to Grade, c Check, format string, args ...any) {
+func (g *grader) down(to Grade, c Check, format string, args ...any) {
 	g.found = append(g.found, Finding{Check: c, Grade: to, Text: fmt.Sprintf(format, args...)})
 }
 
 // never: what makes any case a failure.
-func (g *grading) never() {
+func (g *grader) never() {
 	c := g.c
 	if n := g.t.burst(hammerWindow); n > hammerCalls {
 		g.down(Fail, Hammering, "%d tries within %s", n, hammerWindow)
 	}
-	if c.twice() {
+	if c.hasDuplicate() {
 		g.down(Fail, DuplicateOutput, "%d words, %d openings, %d answers' ids", c.words(), c.openings, len(c.ids))
 	}
 	if c.finished() && c.text.String() != g.whole {
@@ -56,7 +56,7 @@ func (g *grading) never() {
 }
 
 // answered: the whole answer, once. Was it in time and rightly counted?
-func (g *grading) answered(w want, o Options) {
+func (g *grader) answered(w want, o Options) {
 	if w.first > 0 && g.c.firstOutput > o.scale(w.first) {
 		g.down(Partial, FirstEvent, "first token after %s, a second channel could have given it within %s", short(g.c.firstOutput), short(o.scale(w.first)))
 	}
@@ -66,7 +66,7 @@ func (g *grading) answered(w want, o Options) {
 }
 
 // accounts: the tokens of the answer that was delivered, and only those.
-func (g *grading) accounts() {
+func (g *grader) accounts() {
 	if g.c.usage == nil {
 		g.down(Partial, Usage, "no usage was told, though it was asked for")
 		return
@@ -80,7 +80,7 @@ func (g *grading) accounts() {
 
 // refusal: a request that no provider takes is refused, with the reason and
 // without trying around.
-func (g *grading) refusal(w want) {
+func (g *grader) refusal(w want) {
 	c := g.c
 	if c.finished() {
 		g.down(Fail, Status, "an answer, where upstream refused")
@@ -102,10 +102,10 @@ func (g *grading) refusal(w want) {
 }
 
 // honest: no whole answer, but the client knows.
-func (g *grading) honest(w want) {
+func (g *grader) honest(w want) {
 	c := g.c
 	switch {
-	case !c.told() && c.end == endBroken:
+	case !c.hasFailure() && c.end == endBroken:
 		g.down(Safe, Ending, "the connection broke off; only the transport tells the client")
 	case c.status >= 400 && c.status < 500 && c.status != http.StatusTooManyRequests && c.status != http.StatusRequestTimeout:
 		g.down(Fail, Status, "status %d blames the client for upstream's failure", c.status)
@@ -119,8 +119,8 @@ func (g *grading) honest(w want) {
 
 // noTerminal: the case of the missing end, on a protocol where nothing else
 // says that the answer is complete.
-func noTerminal(g *grading) bool {
-	return g.s.name == "no-done" && g.c.words() == g.s.words && g.c.told()
+func noTerminal(g *grader) bool {
+	return g.s.name == "no-done" && g.c.words() == g.s.words && g.c.hasFailure()
 }
 
 // series judges many requests of one case: every one answered is a pass, nine

@@ -13,15 +13,15 @@ import (
 )
 
 // heard makes what a client saw of a status and of Chat chunks.
-func heard(status int, end endKind, data ...string) *seen {
-	s := &seen{status: status, header: http.Header{"Content-Type": {"application/json"}}, end: end}
+func heard(status int, end endKind, data ...string) *clientView {
+	s := &clientView{status: status, header: http.Header{"Content-Type": {"application/json"}}, end: end}
 	for _, d := range data {
 		if status != http.StatusOK {
-			s.hearWhole(Chat, []byte(d))
+			s.readWhole(Chat, []byte(d))
 			continue
 		}
 		s.events++
-		hearChat(s, "", []byte(d))
+		readChat(s, "", []byte(d))
 	}
 	return s
 }
@@ -36,27 +36,31 @@ const (
 )
 
 func TestGrade(t *testing.T) {
-	s := &scene{words: 3}
+	s := &auditCase{words: 3}
 	soon := want{first: 15 * time.Second}
 	refused := want{answer: mustFail, calls: 2, status: []int{400}, codes: []string{"context_length_exceeded"}}
 	context := `{"error":{"message":"too long","type":"invalid_request_error","code":"context_length_exceeded"}}`
 	tests := map[string]struct {
 		want   want
-		client *seen
+		client *clientView
 		calls  int
 		grade  Grade
 	}{
-		"whole":                       {soon, heard(200, endClean, chunk(said(3)), finish, "[DONE]"), 1, Pass},
-		"whole without [DONE]":        {soon, heard(200, endClean, chunk(said(3)), finish), 1, Pass},
-		"whole, four tries":           {soon, heard(200, endClean, chunk(said(3)), finish, "[DONE]"), 4, Pass},
-		"whole, five tries":           {soon, heard(200, endClean, chunk(said(3)), finish, "[DONE]"), 5, Fail},
-		"words twice":                 {soon, heard(200, endClean, chunk(said(2)+said(3)), finish, "[DONE]"), 2, Fail},
-		"words lost":                  {soon, heard(200, endClean, chunk(word(1)+word(3)), finish, "[DONE]"), 1, Fail},
-		"cut that looks finished":     {soon, heard(200, endClean, chunk(said(2)), "[DONE]"), 1, Fail},
-		"just closed":                 {soon, heard(200, endClean, chunk(said(2))), 1, Fail},
-		"broken off":                  {soon, heard(200, endBroken, chunk(said(2))), 1, Safe},
-		"an error behind the words":   {soon, heard(200, endClean, chunk(said(2)), failed), 1, Safe},
-		"an error, then [DONE]":       {soon, func() *seen { s := heard(200, endClean, chunk(said(2)), failed, "[DONE]"); s.after = 1; return s }(), 1, Safe},
+		"whole":                     {soon, heard(200, endClean, chunk(answerText(3)), finish, "[DONE]"), 1, Pass},
+		"whole without [DONE]":      {soon, heard(200, endClean, chunk(answerText(3)), finish), 1, Pass},
+		"whole, four tries":         {soon, heard(200, endClean, chunk(answerText(3)), finish, "[DONE]"), 4, Pass},
+		"whole, five tries":         {soon, heard(200, endClean, chunk(answerText(3)), finish, "[DONE]"), 5, Fail},
+		"words twice":               {soon, heard(200, endClean, chunk(answerText(2)+answerText(3)), finish, "[DONE]"), 2, Fail},
+		"words lost":                {soon, heard(200, endClean, chunk(word(1)+word(3)), finish, "[DONE]"), 1, Fail},
+		"cut that looks finished":   {soon, heard(200, endClean, chunk(answerText(2)), "[DONE]"), 1, Fail},
+		"just closed":               {soon, heard(200, endClean, chunk(answerText(2))), 1, Fail},
+		"broken off":                {soon, heard(200, endBroken, chunk(answerText(2))), 1, Safe},
+		"an error behind the words": {soon, heard(200, endClean, chunk(answerText(2)), failed), 1, Safe},
+		"an error, then [DONE]": {soon, func() *clientView {
+			s := heard(200, endClean, chunk(answerText(2)), failed, "[DONE]")
+			s.after = 1
+			return s
+		}(), 1, Safe},
 		"words lost, then an error":   {soon, heard(200, endClean, chunk(word(2)), failed), 1, Fail},
 		"a status":                    {soon, heard(502, endClean, failed), 1, Safe},
 		"a rate limit":                {soon, heard(429, endClean, failed), 1, Safe},
@@ -66,11 +70,11 @@ func TestGrade(t *testing.T) {
 		"refused, tried around":       {refused, heard(400, endClean, context), 3, Partial},
 		"refused, the reason lost":    {refused, heard(400, endClean, failed), 1, Partial},
 		"refused, told as a failure":  {refused, heard(502, endClean, context), 1, Fail},
-		"refused, and answered still": {refused, heard(200, endClean, chunk(said(3)), finish, "[DONE]"), 1, Fail},
+		"refused, and answered still": {refused, heard(200, endClean, chunk(answerText(3)), finish, "[DONE]"), 1, Fail},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			x := &take{client: tt.client}
+			x := &observation{client: tt.client}
 			for range tt.calls {
 				x.calls[primary] = append(x.calls[primary], sim.Call{At: time.Unix(1, 0)})
 			}
@@ -81,9 +85,9 @@ func TestGrade(t *testing.T) {
 			}
 		})
 	}
-	late := heard(200, endClean, chunk(said(3)), finish, "[DONE]")
+	late := heard(200, endClean, chunk(answerText(3)), finish, "[DONE]")
 	late.firstOutput = 2 * time.Second
-	if got := soon.grade(&take{client: late}, s, Options{Fast: true}); len(got) != 1 || got[0].Grade != Partial {
+	if got := soon.grade(&observation{client: late}, s, Options{Fast: true}); len(got) != 1 || got[0].Grade != Partial {
 		t.Errorf("late by the fast clock: %v", got)
 	}
 }

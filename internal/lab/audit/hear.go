@@ -6,11 +6,11 @@ import (
 	"strings"
 )
 
-// listener understands a surface's events as a lenient client does: what it
+// eventReader understands a surface's events as a lenient client does: what it
 // does not know it passes over.
-type listener func(s *seen, name string, data []byte)
+type eventReader func(s *clientView, name string, data []byte)
 
-var listeners = map[Surface]listener{Chat: hearChat, Responses: hearResponses, Socket: hearResponses, Messages: hearMessages}
+var eventReaders = map[Surface]eventReader{Chat: readChat, Responses: readResponses, Socket: readResponses, Messages: readMessages}
 
 // failureBody is an error in any of the three protocols, nested or flat.
 type failureBody struct {
@@ -76,7 +76,7 @@ type chatChunk struct {
 	}
 }
 
-func hearChat(s *seen, _ string, data []byte) {
+func readChat(s *clientView, _ string, data []byte) {
 	if string(data) == "[DONE]" {
 		s.done++
 		return
@@ -118,7 +118,7 @@ func hearChat(s *seen, _ string, data []byte) {
 
 // toolCall takes in a piece of a call. A new id under a known index is another
 // call.
-func (s *seen) toolCall(index, id, name, args string) {
+func (s *clientView) toolCall(index, id, name, args string) {
 	for i := len(s.tools) - 1; i >= 0; i-- {
 		t := &s.tools[i]
 		known, _, _ := strings.Cut(t.key, " ")

@@ -28,7 +28,7 @@ type messagesUsage struct {
 	Output *int64 `json:"output_tokens"`
 }
 
-func hearMessages(s *seen, name string, data []byte) {
+func readMessages(s *clientView, name string, data []byte) {
 	var e messagesEvent
 	if json.Unmarshal(data, &e) != nil {
 		s.unread++
@@ -64,7 +64,7 @@ func hearMessages(s *seen, name string, data []byte) {
 }
 
 // takeUsage takes in what Messages reports: the last value of each field wins.
-func (s *seen) takeUsage(u messagesUsage) {
+func (s *clientView) takeUsage(u messagesUsage) {
 	if u.Input == nil && u.Output == nil {
 		return
 	}

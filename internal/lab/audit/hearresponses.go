@@ -25,7 +25,7 @@ type responseObject struct {
 	}
 }
 
-func hearResponses(s *seen, name string, data []byte) {
+func readResponses(s *clientView, name string, data []byte) {
 	if string(data) == "[DONE]" {
 		return // some gateways add it; clients of this API pass over it
 	}
@@ -69,7 +69,7 @@ func hearResponses(s *seen, name string, data []byte) {
 
 // failedResponse takes in response.failed; with an error event before it the
 // two are one ending.
-func (s *seen) failedResponse(r *responseObject) {
+func (s *clientView) failedResponse(r *responseObject) {
 	f := failureSeen{jsonBody: true}
 	if r != nil {
 		f = failure(r.Error)

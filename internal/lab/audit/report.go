@@ -15,17 +15,17 @@ const (
 	Fail    Grade = "fail"    // a hang, a cut that looks finished, text twice, hammering, a wrong error
 )
 
-var order = [...]Grade{Fail, Safe, Partial, Pass}
+var gradeOrder = [...]Grade{Fail, Safe, Partial, Pass}
 
 // AtLeast tells whether the grade is as good as another.
 func (g Grade) AtLeast(other Grade) bool {
-	return slices.Index(order[:], g) >= slices.Index(order[:], other)
+	return slices.Index(gradeOrder[:], g) >= slices.Index(gradeOrder[:], other)
 }
 
 // ParseGrade reads a grade's name.
 func ParseGrade(s string) (Grade, bool) {
 	g := Grade(s)
-	return g, slices.Contains(order[:], g)
+	return g, slices.Contains(gradeOrder[:], g)
 }
 
 // Report is one run.

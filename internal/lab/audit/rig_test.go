@@ -42,9 +42,9 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// rig is an in-memory world with virtual time in which gateways are audited:
+// auditTest is an in-memory world with virtual time in which gateways are audited:
 // the waits of a full run cost nothing.
-type rig struct {
+type auditTest struct {
 	*testing.T
 	net  *memnet.Network
 	ctx  context.Context
@@ -59,10 +59,10 @@ const (
 )
 
 // inBubble runs a test in such a world.
-func inBubble(t *testing.T, f func(*rig)) {
+func inBubble(t *testing.T, f func(*auditTest)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		r := &rig{T: t, net: memnet.New()}
+		r := &auditTest{T: t, net: memnet.New()}
 		r.ctx, r.stop = context.WithCancel(context.Background())
 		defer r.wg.Wait()
 		defer r.stop()
@@ -71,13 +71,13 @@ func inBubble(t *testing.T, f func(*rig)) {
 }
 
 // options are those of a run in this world.
-func (r *rig) options(suite Suite, s Surface) Options {
+func (r *auditTest) options(suite Suite, s Surface) Options {
 	return Options{Suite: suite, Surface: s, Target: "http://" + gatewayAddr, Listen: [2]string{"primary.test:9101", "fallback.test:9102"},
 		Seed: "t", Dial: r.net.Dial, OpenAddress: func(_, addr string) (net.Listener, error) { return r.net.Listen(addr) }}
 }
 
 // audit runs a suite.
-func (r *rig) audit(o Options) *Report {
+func (r *auditTest) audit(o Options) *Report {
 	r.Helper()
 	report, err := Run(r.ctx, o)
 	if err != nil {
@@ -87,7 +87,7 @@ func (r *rig) audit(o Options) *Report {
 }
 
 // serve puts a handler at the gateway's address.
-func (r *rig) serve(h http.Handler) {
+func (r *auditTest) serve(h http.Handler) {
 	r.Helper()
 	l, err := r.net.Listen(gatewayAddr)
 	if err != nil {
@@ -100,7 +100,7 @@ func (r *rig) serve(h http.Handler) {
 
 // gateway is Rubicon with a customer, configured as Setup says.
 type gateway struct {
-	r        *rig
+	r        *auditTest
 	customer string
 	key      string
 	spent    int64 // nano-USD, by the records
@@ -108,7 +108,7 @@ type gateway struct {
 
 // rubicon starts the real gateway with the configuration that Setup prints;
 // more is put in front of its channels.
-func (r *rig) rubicon(o Options, more string) *gateway {
+func (r *auditTest) rubicon(o Options, more string) *gateway {
 	r.Helper()
 	text, err := Setup(ForRubicon, o)
 	if err != nil {

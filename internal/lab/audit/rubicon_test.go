@@ -10,8 +10,8 @@ import (
 
 var surfaces = []Surface{Chat, Messages, Responses, Socket}
 
-// told writes a report into the test's log.
-func (r *rig) told(report *Report) *Report {
+// printed writes a report into the test's log.
+func (r *auditTest) printed(report *Report) *Report {
 	r.Helper()
 	for _, x := range report.Results {
 		r.Logf("%-15s %-8s %d+%d calls, first %d ms, total %d ms: %s %v", x.Name, x.Grade, x.Primary, x.Fallback, x.First, x.Total, x.Client, x.Findings)
@@ -38,10 +38,10 @@ func TestRubiconFaults(t *testing.T) {
 	silent := map[string]Grade{"cut": Safe, "stall": Safe, "bad-json": Safe, "no-prefill": Safe, "silence": Safe, "slow-start": Safe}
 	for surface, want := range map[Surface]map[string]Grade{Chat: cuts, Messages: cuts, Responses: silent, Socket: silent} {
 		t.Run(string(surface), func(t *testing.T) {
-			inBubble(t, func(r *rig) {
+			inBubble(t, func(r *auditTest) {
 				o := r.options(Faults, surface)
 				o.Key = r.rubicon(o, "").key
-				report := r.told(r.audit(o))
+				report := r.printed(r.audit(o))
 				if len(report.Results) != 16 {
 					r.Errorf("%d faults", len(report.Results))
 				}
@@ -56,7 +56,7 @@ func TestRubiconFaults(t *testing.T) {
 
 // inTime: a first token within 15 s where there is one, an end within the
 // profile's longest timer.
-func inTime(r *rig, report *Report) {
+func inTime(r *auditTest, report *Report) {
 	for _, x := range report.Results {
 		if x.First > firstTokenBy.Milliseconds() || x.Total > (idle+5*time.Second).Milliseconds() {
 			r.Errorf("%s: first output after %d ms, end after %d ms", x.Name, x.First, x.Total)
@@ -71,7 +71,7 @@ func TestRubiconFaultsAtomic(t *testing.T) {
 	for surface, want := range map[Surface]map[string]Grade{Chat: {}, Messages: {}, Responses: silent, Socket: silent} {
 		for _, by := range []string{"header", "configuration"} {
 			t.Run(string(surface)+"/"+by, func(t *testing.T) {
-				inBubble(t, func(r *rig) {
+				inBubble(t, func(r *auditTest) {
 					o := r.options(Faults, surface)
 					more := ""
 					if by == "header" {
@@ -80,7 +80,7 @@ func TestRubiconFaultsAtomic(t *testing.T) {
 						more = "delivery: atomic\n"
 					}
 					o.Key = r.rubicon(o, more).key
-					report := r.told(r.audit(o))
+					report := r.printed(r.audit(o))
 					if diff := cmp.Diff(want, below(report)); diff != "" {
 						r.Error(diff)
 					}
@@ -94,10 +94,10 @@ func TestRubiconFaultsAtomic(t *testing.T) {
 func TestRubiconContract(t *testing.T) {
 	for _, surface := range surfaces {
 		t.Run(string(surface), func(t *testing.T) {
-			inBubble(t, func(r *rig) {
+			inBubble(t, func(r *auditTest) {
 				o := r.options(Contract, surface)
 				o.Key = r.rubicon(o, "").key
-				report := r.told(r.audit(o))
+				report := r.printed(r.audit(o))
 				if diff := cmp.Diff(map[string]Grade{}, below(report)); diff != "" {
 					r.Error(diff)
 				}

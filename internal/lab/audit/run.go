@@ -20,7 +20,7 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 		return nil, err
 	}
 	ctx, stop := context.WithCancel(ctx)
-	d, err := openDesk(ctx, o)
+	d, err := startProviders(ctx, o)
 	defer d.wg.Wait()
 	defer stop()
 	if err != nil {
@@ -46,17 +46,17 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 }
 
 // scenes are the cases of this run.
-func (o Options) scenes() ([]scene, error) {
-	all := contractScenes()
+func (o Options) scenes() ([]auditCase, error) {
+	all := contractCases()
 	if o.Suite == Faults {
-		all = faultScenes()
+		all = faultCases()
 	}
 	for _, name := range o.Only {
-		if !slices.ContainsFunc(all, func(s scene) bool { return s.name == name }) {
+		if !slices.ContainsFunc(all, func(s auditCase) bool { return s.name == name }) {
 			return nil, fmt.Errorf("the suite %s has no case %q", o.Suite, name)
 		}
 	}
-	return slices.DeleteFunc(all, func(s scene) bool {
+	return slices.DeleteFunc(all, func(s auditCase) bool {
 		return !s.applies(o.Surface) || len(o.Only) > 0 && !slices.Contains(o.Only, s.name)
 	}), nil
 }
@@ -64,14 +64,14 @@ func (o Options) scenes() ([]scene, error) {
 // run is what plays the cases.
 type run struct {
 	o      Options
-	desk   *desk
+	desk   *providers
 	client *client
 	marks  int
 }
 
-// scene plays one case.
-func (r *run) scene(ctx context.Context, s *scene) Result {
-	var takes []*take
+// auditCase plays one case.
+func (r *run) scene(ctx context.Context, s *auditCase) Result {
+	var takes []*observation
 	if s.every > 0 {
 		takes = r.series(ctx, s)
 	} else {
@@ -80,16 +80,16 @@ func (r *run) scene(ctx context.Context, s *scene) Result {
 	return r.o.result(s, takes)
 }
 
-// asks sends the case's requests one after the other.
-func (r *run) asks(ctx context.Context, s *scene) []*take {
-	var takes []*take
+// requests sends the case's requests one after the other.
+func (r *run) asks(ctx context.Context, s *auditCase) []*observation {
+	var takes []*observation
 	previous := ""
-	asks := s.asks
+	asks := s.requests
 	if asks == nil {
-		asks = []ask{{}}
+		asks = []clientRequest{{}}
 	}
 	for _, a := range asks {
-		t := r.one(ctx, s, a, previous, time.Now())
+		t := r.nextNumber(ctx, s, a, previous, time.Now())
 		takes = append(takes, t)
 		if len(t.client.ids) > 0 {
 			previous = t.client.ids[0]
@@ -99,14 +99,14 @@ func (r *run) asks(ctx context.Context, s *scene) []*take {
 }
 
 // series sends the same request every so often.
-func (r *run) series(ctx context.Context, s *scene) []*take {
+func (r *run) series(ctx context.Context, s *auditCase) []*observation {
 	n := int(s.during / s.every)
-	takes := make([]*take, n)
+	takes := make([]*observation, n)
 	began := time.Now()
 	var wg sync.WaitGroup
 	for i := range n {
 		mark := r.mark(s)
-		wg.Go(func() { takes[i] = r.marked(ctx, s, ask{}, asked{mark: mark, began: began}) })
+		wg.Go(func() { takes[i] = r.marked(ctx, s, clientRequest{}, asked{mark: mark, began: began}) })
 		r.sleep(ctx, r.o.scale(s.every))
 	}
 	wg.Wait()
@@ -119,19 +119,19 @@ type asked struct {
 	began          time.Time // of the case
 }
 
-func (r *run) one(ctx context.Context, s *scene, a ask, previous string, began time.Time) *take {
+func (r *run) nextNumber(ctx context.Context, s *auditCase, a clientRequest, previous string, began time.Time) *observation {
 	return r.marked(ctx, s, a, asked{r.mark(s), previous, began})
 }
 
 // mark makes the next request's mark.
-func (r *run) mark(s *scene) string {
+func (r *run) mark(s *auditCase) string {
 	r.marks++
 	return fmt.Sprintf("%s.%d.%s", s.name, r.marks, r.o.Seed)
 }
 
 // marked sends one request and gathers what both sides saw.
-func (r *run) marked(ctx context.Context, s *scene, a ask, q asked) *take {
-	t := &take{ask: a, sent: time.Now()}
+func (r *run) marked(ctx context.Context, s *auditCase, a clientRequest, q asked) *observation {
+	t := &observation{ask: a, sent: time.Now()}
 	if a.continues && q.previous == "" {
 		q.previous = "resp_none"
 	}
@@ -145,13 +145,13 @@ func (r *run) marked(ctx context.Context, s *scene, a ask, q asked) *take {
 	if err != nil {
 		panic(err.Error()) // constants and texts always encode
 	}
-	r.desk.play(q.mark, s, q.began)
+	r.desk.assign(q.mark, s, q.began)
 	t.client = r.client.ask(ctx, a, body, r.limit(s))
 	if a.leaves {
-		r.sleep(ctx, settleFor)
+		r.sleep(ctx, waitForRecord)
 		t.running = r.desk.running(q.mark)
 	} else {
-		t.books = r.client.books(ctx, t.client.header.Get("X-Request-Id"))
+		t.recorded = r.client.recordedUsage(ctx, t.client.header.Get("X-Request-Id"))
 	}
 	for i := range t.calls {
 		t.calls[i] = r.desk.calls(i, q.mark)
@@ -159,14 +159,14 @@ func (r *run) marked(ctx context.Context, s *scene, a ask, q asked) *take {
 	return t
 }
 
-// settleFor is how long an upstream call may go on after its client has left.
-const settleFor = time.Second
+// waitForRecord is how long an upstream call may go on after its client has left.
+const waitForRecord = time.Second
 
-func (r *run) limit(s *scene) time.Duration {
+func (r *run) limit(s *auditCase) time.Duration {
 	if s.limit > 0 {
 		return r.o.scale(s.limit)
 	}
-	return r.o.scale(usualLimit)
+	return r.o.scale(defaultLimit)
 }
 
 func (r *run) sleep(ctx context.Context, d time.Duration) {
@@ -179,7 +179,7 @@ func (r *run) sleep(ctx context.Context, d time.Duration) {
 }
 
 // result judges a case.
-func (o Options) result(s *scene, takes []*take) Result {
+func (o Options) result(s *auditCase, takes []*observation) Result {
 	res := Result{Name: s.name, About: s.about, Row: s.row, Requests: len(takes), Findings: []Finding{}}
 	var all [][]Finding
 	for i, t := range takes {
@@ -189,7 +189,7 @@ func (o Options) result(s *scene, takes []*take) Result {
 		res.Fallback += len(t.calls[fallback])
 		res.First = max(res.First, t.client.firstOutput.Milliseconds())
 		res.Total = max(res.Total, t.client.total.Milliseconds())
-		if t.client.finished() && (&judgement{t: t, s: s, c: t.client, whole: wantedText(s, t.ask)}).complete() {
+		if t.client.finished() && (&findings{t: t, s: s, c: t.client, whole: wantedText(s, t.ask)}).complete() {
 			res.Answered++
 		}
 		res.Client = t.client.String()
@@ -204,8 +204,8 @@ func (o Options) result(s *scene, takes []*take) Result {
 	return res
 }
 
-// judge judges one request; those before a case's last must simply be answered.
-func (o Options) judge(s *scene, t *take, last bool) []Finding {
+// check judges one request; those before a case's last must simply be answered.
+func (o Options) judge(s *auditCase, t *observation, last bool) []Finding {
 	w := s.want
 	if !last {
 		w = want{}
@@ -213,13 +213,13 @@ func (o Options) judge(s *scene, t *take, last bool) []Finding {
 	if o.Suite == Faults {
 		return w.grade(t, s, o)
 	}
-	return w.judge(t, s, o)
+	return w.check(t, s, o)
 }
 
 // grade takes the case down to its worst finding.
 func (r *Result) grade() {
 	slices.SortStableFunc(r.Findings, func(a, b Finding) int {
-		return slices.Index(order[:], a.Grade) - slices.Index(order[:], b.Grade)
+		return slices.Index(gradeOrder[:], a.Grade) - slices.Index(gradeOrder[:], b.Grade)
 	})
 	r.Grade = Pass
 	if len(r.Findings) > 0 {

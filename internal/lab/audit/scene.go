@@ -9,43 +9,45 @@ import (
 	"rubicon/internal/lab/sim"
 )
 
-// scene is one case as data: what the providers do, what the client asks, and
+// auditCase is one case as data: what the providers do, what the client asks, and
 // what must come of it. Durations are those of a full run; Fast divides them.
-type scene struct {
+type auditCase struct {
 	name, row, about string
-	on               []Surface // where it applies; nil: everywhere
-	primary          part
-	fallback         part
-	asks             []ask         // one after the other; nil: one plain stream
-	every, during    time.Duration // the first ask again and again, so often and so long
-	limit            time.Duration // longer is a hang; 0: usualLimit
-	own              bool          // its failure strikes a credential: it needs channels of its own
-	words            int           // of the whole answer
+	surfaces         []Surface // where it applies; nil: everywhere
+	primary          providerPart
+	fallback         providerPart
+	requests         []clientRequest // one after the other; nil: one plain stream
+	every, during    time.Duration   // the first ask again and again, so often and so long
+	limit            time.Duration   // longer is a hang; 0: usualLimit
+	ownChannels      bool            // its failure strikes a credential: it needs channels of its own
+	words            int             // of the whole answer
 	want             want
 }
 
-// usualLimit is when a request without an end counts as hanging: longer than
+// defaultLimit is when a request without an end counts as hanging: longer than
 // the profile's longest timer.
-const usualLimit = 100 * time.Second
+const defaultLimit = 100 * time.Second
 
 // applies tells whether the case exists on a surface.
-func (s *scene) applies(to Surface) bool { return s.on == nil || slices.Contains(s.on, to) }
+func (s *auditCase) applies(to Surface) bool {
+	return s.surfaces == nil || slices.Contains(s.surfaces, to)
+}
 
-// part is what one provider does in a case.
-type part struct {
+// providerPart is what one provider does in a case.
+type providerPart struct {
 	calls  [][]sim.Step
-	choose func(moment) string // the name of other steps; "" or nil: calls
+	choose func(callInfo) string // the name of other steps; "" or nil: calls
 	other  func(name string) []sim.Step
 }
 
-// moment is one call to a provider, as far as a part may depend on it.
-type moment struct {
+// callInfo is one call to a provider, as far as a part may depend on it.
+type callInfo struct {
 	body  []byte
 	since time.Duration // the case began, in the time of a full run
 }
 
-// ask is one request of the client.
-type ask struct {
+// clientRequest is one request of the client.
+type clientRequest struct {
 	whole     bool // not streamed
 	stored    bool // kept upstream
 	continues bool // continues the answer to the ask before
@@ -56,10 +58,10 @@ type ask struct {
 }
 
 // again is a part that does the same at every call.
-func again(steps ...sim.Step) part { return part{calls: [][]sim.Step{steps}} }
+func again(steps ...sim.Step) providerPart { return providerPart{calls: [][]sim.Step{steps}} }
 
 // turns is a part whose calls differ; the last repeats.
-func turns(calls ...[]sim.Step) part { return part{calls: calls} }
+func turns(calls ...[]sim.Step) providerPart { return providerPart{calls: calls} }
 
 // always gives the same other steps, whatever the name.
 func always(steps ...sim.Step) func(string) []sim.Step {
@@ -73,8 +75,8 @@ const gap = 20 * time.Millisecond
 // that a cut, a repetition and a hole can be told from the text alone.
 func word(n int) string { return fmt.Sprintf("w%02d ", n) }
 
-// said is the whole answer of n words.
-func said(n int) string {
+// answerText is the whole answer of n words.
+func answerText(n int) string {
 	var b strings.Builder
 	for i := range n {
 		b.WriteString(word(i + 1))
@@ -84,7 +86,7 @@ func said(n int) string {
 
 // answer is the whole answer of n words. Input tokens tell the providers apart.
 func answer(n int, input int64) sim.Step {
-	s := sim.Answer(said(n), sim.Tokens(input, 0, int64(n)))
+	s := sim.Answer(answerText(n), sim.Tokens(input, 0, int64(n)))
 	s.Pieces, s.For = n, gap
 	return s
 }
@@ -95,17 +97,17 @@ const (
 	fallbackInput = 30
 )
 
-// opened is a stream up to its first words.
-func opened(words int) []sim.Step {
+// openingSteps is a stream up to its first words.
+func openingSteps(words int) []sim.Step {
 	steps := []sim.Step{sim.Created(), sim.InProgress()}
 	if words == 0 {
 		return steps
 	}
-	return append(append(steps, sim.Item("message"), sim.Part()), speak(1, words)...)
+	return append(append(steps, sim.Item("message"), sim.Part()), wordSteps(1, words)...)
 }
 
-// speak are the words from one to another.
-func speak(from, to int) []sim.Step {
+// wordSteps are the words from one to another.
+func wordSteps(from, to int) []sim.Step {
 	var steps []sim.Step
 	for i := from; i <= to; i++ {
 		steps = append(steps, sim.Text(word(i)), sim.Wait(gap))
@@ -113,8 +115,8 @@ func speak(from, to int) []sim.Step {
 	return steps
 }
 
-// closed ends a text that was opened.
-func closed(end ...sim.Step) []sim.Step {
+// closingSteps ends a text that was opened.
+func closingSteps(end ...sim.Step) []sim.Step {
 	return append([]sim.Step{sim.TextDone(), sim.PartDone(), sim.ItemDone()}, end...)
 }
 

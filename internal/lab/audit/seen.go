@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// seen is what the client saw of one request.
-type seen struct {
+// clientView is what the client saw of one request.
+type clientView struct {
 	status int // of HTTP, or of a WebSocket's error frame; 0: no answer
 	header http.Header
 	socket bool
@@ -51,21 +51,21 @@ type usageSeen struct{ input, output int64 }
 type endKind string
 
 const (
-	endClean   endKind = "closed"  // a proper end of the body
-	endBroken  endKind = "broken"  // the connection broke off
-	endHung    endKind = "hung"    // nothing more came until the limit
-	endLeft    endKind = "left"    // the client left, as the case wants
-	endRefused endKind = "refused" // no connection
+	endClean      endKind = "closed"  // a proper end of the body
+	endBroken     endKind = "broken"  // the connection broke off
+	endHung       endKind = "hung"    // nothing more came until the limit
+	endClientLeft endKind = "left"    // the client left, as the case wants
+	endRefused    endKind = "refused" // no connection
 )
 
 // whole tells whether the client has the complete answer, once.
-func (s *seen) whole(want string) bool {
-	return s.finished() && s.text.String() == want && !s.twice() && len(s.tools) == 0
+func (s *clientView) whole(want string) bool {
+	return s.finished() && s.text.String() == want && !s.hasDuplicate() && len(s.tools) == 0
 }
 
 // finished tells whether the answer looks finished to a client: nothing says
 // that something went wrong.
-func (s *seen) finished() bool {
+func (s *clientView) finished() bool {
 	if s.status != http.StatusOK || len(s.failures) > 0 {
 		return false
 	}
@@ -73,41 +73,41 @@ func (s *seen) finished() bool {
 }
 
 // silent tells that the stream was just closed: no ending, no error.
-func (s *seen) silent() bool {
+func (s *clientView) silent() bool {
 	return s.status == http.StatusOK && s.end == endClean && s.done == 0 && s.finish == "" && len(s.failures) == 0
 }
 
-// told tells whether the client was told of a failure in the protocol.
-func (s *seen) told() bool { return len(s.failures) > 0 || s.status >= 400 }
+// hasFailure tells whether the client was told of a failure in the protocol.
+func (s *clientView) hasFailure() bool { return len(s.failures) > 0 || s.status >= 400 }
 
-// twice tells whether something was said twice, or of two answers.
-func (s *seen) twice() bool {
+// hasDuplicate tells whether something was said twice, or of two answers.
+func (s *clientView) hasDuplicate() bool {
 	words := strings.Fields(s.text.String())
 	slices.Sort(words)
 	return len(slices.Compact(words)) != len(strings.Fields(s.text.String())) || s.openings > 1 || len(s.ids) > 1
 }
 
 // inOrder tells whether the text is the beginning of the answer, without holes.
-func (s *seen) inOrder(want string) bool { return strings.HasPrefix(want, s.text.String()) }
+func (s *clientView) inOrder(want string) bool { return strings.HasPrefix(want, s.text.String()) }
 
 // words is how many words came.
-func (s *seen) words() int { return len(strings.Fields(s.text.String())) }
+func (s *clientView) words() int { return len(strings.Fields(s.text.String())) }
 
 // endings counts what ends an answer.
-func (s *seen) endings() int { return s.done + len(s.failures) }
+func (s *clientView) endings() int { return s.done + len(s.failures) }
 
 // noteID remembers the id of an answer.
-func (s *seen) noteID(id string) {
+func (s *clientView) noteID(id string) {
 	if id != "" && !slices.Contains(s.ids, id) {
 		s.ids = append(s.ids, id)
 	}
 }
 
 // ended tells whether an ending was seen already.
-func (s *seen) ended() bool { return s.endings() > 0 }
+func (s *clientView) ended() bool { return s.endings() > 0 }
 
 // String is what the client saw in a few words.
-func (s *seen) String() string {
+func (s *clientView) String() string {
 	var parts []string
 	switch {
 	case s.status != 0:
@@ -125,7 +125,7 @@ func (s *seen) String() string {
 		parts = append(parts, "error "+f.name())
 	}
 	switch {
-	case s.end == endHung, s.end == endBroken, s.end == endLeft:
+	case s.end == endHung, s.end == endBroken, s.end == endClientLeft:
 		parts = append(parts, string(s.end))
 	case s.done > 0:
 		parts = append(parts, "finished")

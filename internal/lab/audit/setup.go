@@ -53,8 +53,8 @@ type target struct {
 // targets are the models of both suites on this surface.
 func (o Options) targets() []target {
 	var out []target
-	for _, s := range append(faultScenes(), contractScenes()...) {
-		t := target{o.modelOf(s.name), s.own}
+	for _, s := range append(faultCases(), contractCases()...) {
+		t := target{o.modelOf(s.name), s.ownChannels}
 		if s.applies(o.Surface) && !slices.ContainsFunc(out, func(x target) bool { return x.name == t.name }) {
 			out = append(out, t)
 		}

@@ -29,9 +29,9 @@ func (x Result) Line() string {
 
 // Summary counts the grades.
 func (r *Report) Summary() string {
-	parts := make([]string, 0, len(order))
-	for i := len(order) - 1; i >= 0; i-- {
-		parts = append(parts, fmt.Sprintf("%d %s", r.Count(order[i]), order[i]))
+	parts := make([]string, 0, len(gradeOrder))
+	for i := len(gradeOrder) - 1; i >= 0; i-- {
+		parts = append(parts, fmt.Sprintf("%d %s", r.Count(gradeOrder[i]), gradeOrder[i]))
 	}
 	return fmt.Sprintf("%d cases: %s", len(r.Results), strings.Join(parts, ", "))
 }
@@ -75,7 +75,7 @@ func (r *Report) Markdown() string {
 func (r *Report) MarshalJSON() ([]byte, error) {
 	type plain Report
 	counts := map[Grade]int{}
-	for _, g := range order {
+	for _, g := range gradeOrder {
 		counts[g] = r.Count(g)
 	}
 	return json.Marshal(struct {

@@ -8,22 +8,22 @@ import (
 	"rubicon/internal/lab/sim"
 )
 
-// take is one request from both sides.
-type take struct {
-	ask    ask
-	client *seen
-	calls  [2][]sim.Call // by provider
-	books  *usageSeen    // what the gateway wrote down; nil: unknown
+// observation is one request from both sides.
+type observation struct {
+	ask      clientRequest
+	client   *clientView
+	calls    [2][]sim.Call // by provider
+	recorded *usageSeen    // what the gateway wrote down; nil: unknown
 	// running is how many calls went on although the client had left.
 	running int
 	sent    time.Time
 }
 
 // all is how many calls the request cost.
-func (t *take) all() int { return len(t.calls[primary]) + len(t.calls[fallback]) }
+func (t *observation) all() int { return len(t.calls[primary]) + len(t.calls[fallback]) }
 
 // burst is the most calls inside any window of that length.
-func (t *take) burst(window time.Duration) int {
+func (t *observation) burst(window time.Duration) int {
 	var at []time.Time
 	for _, calls := range t.calls {
 		for _, c := range calls {
@@ -45,7 +45,7 @@ func (t *take) burst(window time.Duration) int {
 
 // answeredBy is the provider that was called last, the one that the answer is
 // from when there is one.
-func (t *take) answeredBy() int {
+func (t *observation) answeredBy() int {
 	var at [2]time.Time
 	for i, calls := range t.calls {
 		for _, c := range calls {
@@ -62,7 +62,7 @@ func (t *take) answeredBy() int {
 
 // secrets are what must not reach a client: where the providers are, and the
 // keys that they were called with.
-func (t *take) secrets() []string {
+func (t *observation) secrets() []string {
 	out := []string{primaryKey, fallbackKey, orgID}
 	for _, calls := range t.calls {
 		for _, c := range calls {
@@ -78,7 +78,7 @@ func (t *take) secrets() []string {
 }
 
 // leaks are the secrets that the client saw, keys only by their beginning.
-func (t *take) leaks() []string {
+func (t *observation) leaks() []string {
 	heard := string(t.client.raw) + " " + headerText(t.client.header)
 	var out []string
 	for _, s := range t.secrets() {

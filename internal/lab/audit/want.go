@@ -30,7 +30,7 @@ const (
 
 // Bounds of docs/contract.md#s3-budgets and docs/contract.md#s4-deadline.
 const (
-	usualCalls   = 3 // attempts of one request
+	maxCalls     = 3 // attempts of one request
 	hammerWindow = 3 * time.Second
 	hammerCalls  = 4
 )
@@ -50,7 +50,7 @@ func (w want) String() string {
 	case w.calls == 1:
 		parts = append(parts, "one call")
 	case w.calls == 0:
-		parts = append(parts, fmt.Sprintf("at most %d calls", usualCalls))
+		parts = append(parts, fmt.Sprintf("at most %d calls", maxCalls))
 	default:
 		parts = append(parts, fmt.Sprintf("at most %d calls", w.calls))
 	}

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// hearWhole takes in an answer that is no stream.
-func (s *seen) hearWhole(surface Surface, body []byte) {
+// readWhole takes in an answer that is no stream.
+func (s *clientView) readWhole(surface Surface, body []byte) {
 	switch {
 	case s.status != http.StatusOK:
 		f := failure(body)
@@ -21,7 +21,7 @@ func (s *seen) hearWhole(surface Surface, body []byte) {
 	s.events++
 	switch surface {
 	case Chat:
-		hearChat(s, "", body)
+		readChat(s, "", body)
 	case Messages:
 		s.wholeMessage(body)
 	default:
@@ -32,7 +32,7 @@ func (s *seen) hearWhole(surface Surface, body []byte) {
 	}
 }
 
-func (s *seen) wholeMessage(body []byte) {
+func (s *clientView) wholeMessage(body []byte) {
 	var m struct {
 		ID, Type string
 		Content  []struct {
@@ -58,7 +58,7 @@ func (s *seen) wholeMessage(body []byte) {
 	s.finish = m.StopReason
 }
 
-func (s *seen) wholeResponse(body []byte) {
+func (s *clientView) wholeResponse(body []byte) {
 	var r responseObject
 	_ = json.Unmarshal(body, &r) // it is valid; other shapes have no output
 	if len(r.Error) > 0 && string(r.Error) != "null" {

@@ -55,7 +55,7 @@ func run(ctx context.Context, o Options) error {
 		return fmt.Errorf("making a temporary folder: %w", err)
 	}
 	defer os.RemoveAll(dir)
-	s := &stage{out: o.Out, ctx: ctx}
+	s := &installation{out: o.Out, ctx: ctx}
 	defer s.wg.Wait()
 	defer stop()
 	if err := s.build(dir, o.Version); err != nil {
@@ -67,13 +67,13 @@ func run(ctx context.Context, o Options) error {
 	if o.Once {
 		return nil
 	}
-	s.invite()
+	s.printCommand()
 	<-ctx.Done()
 	return nil
 }
 
-// stage is the running parts.
-type stage struct {
+// installation is the running parts.
+type installation struct {
 	out   io.Writer
 	ctx   context.Context // lives as long as Run; the stage does not outlive it
 	wg    sync.WaitGroup
@@ -85,7 +85,7 @@ type stage struct {
 }
 
 // build starts the providers and the gateway, and makes the customer.
-func (s *stage) build(dir, version string) error {
+func (s *installation) build(dir, version string) error {
 	alpha, err := s.provider("alpha", failing)
 	if err != nil {
 		return err
@@ -108,7 +108,7 @@ func (s *stage) build(dir, version string) error {
 }
 
 // provider starts a scripted provider on a free port of this machine.
-func (s *stage) provider(name string, scripts map[string]sim.Script) (string, error) {
+func (s *installation) provider(name string, scripts map[string]sim.Script) (string, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return "", fmt.Errorf("listening for provider %s: %w", name, err)
@@ -119,7 +119,7 @@ func (s *stage) provider(name string, scripts map[string]sim.Script) (string, er
 }
 
 // customer makes a customer with 10 USD and a key.
-func (s *stage) customer() (err error) {
+func (s *installation) customer() (err error) {
 	var made struct{ ID, Key string }
 	if err := s.admin.post(s.ctx, "/admin/v1/customers", map[string]any{"name": "demo"}, &made); err != nil {
 		return err
@@ -133,11 +133,11 @@ func (s *stage) customer() (err error) {
 }
 
 // show plays the scenes.
-func (s *stage) show() error {
+func (s *installation) show() error {
 	s.print("Rubicon: the first output event is the point of no return.\n")
 	s.print("\nTwo scripted providers (alpha, beta) stand behind one public model; a customer has 10 USD.\n")
 	for _, sc := range scenes {
-		if err := s.play(sc); err != nil {
+		if err := s.runStep(sc); err != nil {
 			return fmt.Errorf("%s: %w", sc.model, err)
 		}
 	}
@@ -152,7 +152,7 @@ func (s *stage) show() error {
 	return nil
 }
 
-func (s *stage) play(sc scene) error {
+func (s *installation) runStep(sc demoStep) error {
 	s.print("\n── %s\n   %s\n\n", sc.title, sc.what)
 	before, err := s.admin.balance(s.ctx, s.cust)
 	if err != nil {
@@ -179,8 +179,8 @@ func (s *stage) play(sc scene) error {
 	return sc.expect(seen, rec)
 }
 
-// invite says how to go on by hand.
-func (s *stage) invite() {
+// printCommand says how to go on by hand.
+func (s *installation) printCommand() {
 	s.print(`
 The gateway stays up until Ctrl-C. Talk to it:
 
@@ -198,7 +198,7 @@ Models: demo/replayed, demo/cut, demo/steady. The operator's side, in another sh
 `, s.app.ClientAddr(), s.key, s.app.AdminAddr(), s.token)
 }
 
-func (s *stage) print(format string, args ...any) { fmt.Fprintf(s.out, format, args...) }
+func (s *installation) print(format string, args ...any) { fmt.Fprintf(s.out, format, args...) }
 
 func secret() string {
 	var b [16]byte

@@ -9,13 +9,13 @@ import (
 	"rubicon/internal/lab/sim"
 )
 
-// scene is one request of the show and what must come of it.
-type scene struct {
+// demoStep is one request of the show and what must come of it.
+type demoStep struct {
 	title, what, model string
 	expect             func(seen, journal.Record) error
 }
 
-var scenes = [...]scene{
+var scenes = [...]demoStep{
 	{
 		title: "A failure before output",
 		what:  "alpha accepts the request, sends response.created, then says it is overloaded. Nothing has reached the client yet.",

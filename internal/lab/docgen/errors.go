@@ -26,7 +26,7 @@ Every failure has one envelope: ` + "`message`, `type`, `code`, `param`, `reques
 func ownCodes() string {
 	var rows [][]string
 	for _, r := range fault.Table() {
-		rows = append(rows, []string{code(r.Code), strconv.Itoa(r.Status), code(r.Type), yes(r.Retryable), r.What, r.Do, r.Fault, r.Charged})
+		rows = append(rows, []string{code(r.Code), strconv.Itoa(r.Status), code(r.Type), yes(r.Retryable), r.Happened, r.Advice, r.AtFault, r.Charged})
 	}
 	return table([]string{"code", "status", "type", "retryable", "what happened", "what to do", "at fault", "charged"}, rows)
 }

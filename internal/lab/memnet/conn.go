@@ -9,7 +9,7 @@ import (
 
 // conn is one end of a connection. Its methods are those of *net.TCPConn that HTTP code looks for.
 type conn struct {
-	in, out       *half
+	in, out       *pipe
 	local, remote *net.TCPAddr
 
 	mu     sync.Mutex
@@ -72,8 +72,8 @@ func (c *conn) CloseWrite() error {
 
 // reset breaks both directions for both ends.
 func (c *conn) reset() {
-	c.in.breakOff()
-	c.out.breakOff()
+	c.in.reset()
+	c.out.reset()
 }
 
 // SetLinger with 0 makes Close a reset, as on TCP; any other value makes it the normal close.
@@ -106,7 +106,7 @@ func (c *conn) SetWriteDeadline(t time.Time) error {
 }
 
 // setDeadline sets one deadline and wakes its waiter, who may be late already; an end that is closed has none.
-func (c *conn) setDeadline(h *half, d *deadline, gone *bool, t time.Time) error {
+func (c *conn) setDeadline(h *pipe, d *deadline, gone *bool, t time.Time) error {
 	closed := false
 	h.change(func() {
 		if closed = *gone; !closed {

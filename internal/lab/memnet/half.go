@@ -12,9 +12,9 @@ import (
 // window is how many bytes one direction holds before its writer waits.
 const window = 64 << 10
 
-// half is one direction of a connection. Each state below is final; the order in which a blocked call looks at
+// pipe is one direction of a connection. Each state below is final; the order in which a blocked call looks at
 // them is the order in which TCP would report them.
-type half struct {
+type pipe struct {
 	mu   sync.Mutex
 	cond *sync.Cond
 	buf  []byte
@@ -27,14 +27,14 @@ type half struct {
 	readBy, writeBy deadline
 }
 
-func newHalf() *half {
-	h := &half{}
+func newHalf() *pipe {
+	h := &pipe{}
 	h.cond = sync.NewCond(&h.mu)
 	return h
 }
 
 // read waits for bytes, the end or a failure. A reset discards what was not read yet.
-func (h *half) read(p []byte) (int, error) {
+func (h *pipe) read(p []byte) (int, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for {
@@ -59,7 +59,7 @@ func (h *half) read(p []byte) (int, error) {
 }
 
 // consume drops n read bytes and keeps the backing array from growing for ever. The caller holds h.mu.
-func (h *half) consume(n int) {
+func (h *pipe) consume(n int) {
 	h.buf = h.buf[n:]
 	if len(h.buf) == 0 {
 		h.buf = nil
@@ -68,7 +68,7 @@ func (h *half) consume(n int) {
 }
 
 // write waits until all of p has found room. What was taken before a failure was sent, as with a socket.
-func (h *half) write(p []byte) (int, error) {
+func (h *pipe) write(p []byte) (int, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	written := 0
@@ -97,15 +97,15 @@ func (h *half) write(p []byte) (int, error) {
 }
 
 // change applies f under the lock and wakes everybody to look again.
-func (h *half) change(f func()) {
+func (h *pipe) change(f func()) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	f()
 	h.cond.Broadcast()
 }
 
-// breakOff is the reset: whatever is on the way is lost.
-func (h *half) breakOff() {
+// reset is the reset: whatever is on the way is lost.
+func (h *pipe) reset() {
 	h.change(func() { h.broken, h.buf = true, nil })
 }
 
@@ -118,7 +118,7 @@ type deadline struct {
 
 // set moves the deadline. The caller holds the half's lock; h is woken when the time comes. A timer of an earlier
 // deadline that fires late changes nothing.
-func (d *deadline) set(h *half, at time.Time) {
+func (d *deadline) set(h *pipe, at time.Time) {
 	d.stop()
 	wait := time.Until(at)
 	*d = deadline{at: at, due: !at.IsZero() && wait <= 0}

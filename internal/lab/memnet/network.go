@@ -23,20 +23,20 @@ const firstPort = 40000
 
 // Network is a closed world of listeners and connections. The zero value is not usable; call New.
 type Network struct {
-	mu        sync.Mutex
-	listeners map[string]*listener // by IP:port
-	holes     map[string]bool
-	hosts     map[string]net.IP // names, in order of first mention
-	nextPort  int
+	mu         sync.Mutex
+	listeners  map[string]*listener // by IP:port
+	blackholes map[string]bool
+	hosts      map[string]net.IP // names, in order of first mention
+	nextPort   int
 }
 
 // New makes an empty network.
 func New() *Network {
 	return &Network{
-		listeners: map[string]*listener{},
-		holes:     map[string]bool{},
-		hosts:     map[string]net.IP{},
-		nextPort:  firstPort,
+		listeners:  map[string]*listener{},
+		blackholes: map[string]bool{},
+		hosts:      map[string]net.IP{},
+		nextPort:   firstPort,
 	}
 }
 
@@ -69,7 +69,7 @@ func (n *Network) Dial(ctx context.Context, network, addr string) (net.Conn, err
 		n.mu.Unlock()
 		return nil, &net.OpError{Op: "dial", Net: network, Err: err}
 	}
-	l, hole := n.listeners[a.String()], n.holes[a.String()]
+	l, hole := n.listeners[a.String()], n.blackholes[a.String()]
 	local := &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: n.port()}
 	n.mu.Unlock()
 
@@ -95,7 +95,7 @@ func (n *Network) Blackhole(addr string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if a, err := n.resolve(addr); err == nil {
-		n.holes[a.String()] = true
+		n.blackholes[a.String()] = true
 	}
 }
 

@@ -7,13 +7,13 @@ import (
 // Entry is one ready-made script of the catalogue. It does the same at every call: a gateway that should recover
 // needs a second channel whose upstream model is "ok".
 type Entry struct {
-	Name      string   // model name, e.g. "row-1", "row-3-html"
-	Row       string   // row of the table docs/contract.md#s3, e.g. "3a"; empty for good answers
-	Protocols []string // where it applies: responses, chat, messages
-	About     string   // what happens, one line
-	Source    string   // the steps as they are written in a script file
-	Script    Script   // empty when Dead
-	Dead      bool     // nothing to play: the channel must point to an address where nobody listens (DeadAddr)
+	Name        string   // model name, e.g. "row-1", "row-3-html"
+	Row         string   // row of the table docs/contract.md#s3, e.g. "3a"; empty for good answers
+	Protocols   []string // where it applies: responses, chat, messages
+	About       string   // what happens, one line
+	Source      string   // the steps as they are written in a script file
+	Script      Script   // empty when Dead
+	Unreachable bool     // nothing to play: the channel must point to an address where nobody listens (DeadAddr)
 }
 
 // Catalog gives the ready-made scripts: good answers and each row of the table docs/contract.md#s3 that an upstream can
@@ -21,12 +21,12 @@ type Entry struct {
 func Catalog() []Entry {
 	entries := []Entry{}
 	for _, row := range catalogRows {
-		e := Entry{Name: row.name, Row: row.row, About: row.about, Source: row.steps, Dead: row.steps == ""}
+		e := Entry{Name: row.name, Row: row.row, About: row.about, Source: row.steps, Unreachable: row.steps == ""}
 		e.Protocols = strings.Fields(row.on)
 		if row.on == "" {
 			e.Protocols = []string{"responses", "chat", "messages"}
 		}
-		if !e.Dead {
+		if !e.Unreachable {
 			s, err := LoadScript([]byte("[" + row.steps + "]"))
 			if err != nil {
 				panic("sim: catalogue: " + row.name + ": " + err.Error()) // a test loads every row
@@ -42,7 +42,7 @@ func Catalog() []Entry {
 func CatalogScripts() map[string]Script {
 	scripts := map[string]Script{}
 	for _, e := range Catalog() {
-		if !e.Dead {
+		if !e.Unreachable {
 			scripts[e.Name] = e.Script
 		}
 	}

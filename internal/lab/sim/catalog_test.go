@@ -15,7 +15,7 @@ func TestCatalogCoversTheRowsThatAnUpstreamCanCause(t *testing.T) {
 			t.Errorf("entry %+v is double or incomplete", e.Name)
 		}
 		names[e.Name] = true
-		if !e.Dead && e.Script.Check() != nil {
+		if !e.Unreachable && e.Script.Check() != nil {
 			t.Errorf("%s: %v", e.Name, e.Script.Check())
 		}
 		for _, p := range e.Protocols {

@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// chatVoice speaks Chat Completions.
-type chatVoice struct {
-	scene
+// chatWriter speaks Chat Completions.
+type chatWriter struct {
+	callContext
 	id      string
 	model   string
 	tier    string
@@ -18,7 +18,7 @@ type chatVoice struct {
 	every   bool // usage on every chunk
 }
 
-func (v *chatVoice) event(s Step) ([]frame, func() reply) {
+func (v *chatWriter) event(s Step) ([]frame, func() reply) {
 	switch s.Do {
 	case "created":
 		return v.opening(s), nil
@@ -49,7 +49,7 @@ func (v *chatVoice) event(s Step) ([]frame, func() reply) {
 }
 
 // chunk is one chat.completion.chunk. Providers send "usage": null on all chunks when the usage was asked for.
-func (v *chatVoice) chunk(choices []any, usage any) object {
+func (v *chatWriter) chunk(choices []any, usage any) object {
 	if v.id == "" {
 		v.id = strings.Replace(v.ids.next("chatcmpl"), "_", "-", 1)
 	}
@@ -65,12 +65,12 @@ func (v *chatVoice) chunk(choices []any, usage any) object {
 }
 
 // choice is a chunk of one choice.
-func (v *chatVoice) choice(s Step, delta object, reason any, usage any) frame {
+func (v *chatWriter) choice(s Step, delta object, reason any, usage any) frame {
 	c := obj("index", s.Choice, "delta", delta, "logprobs", nil, "finish_reason", reason)
-	return frame{data: v.finished(s, v.chunk([]any{c}, usage))}
+	return frame{data: v.withChanges(s, v.chunk([]any{c}, usage))}
 }
 
-func (v *chatVoice) opening(s Step) []frame {
+func (v *chatWriter) opening(s Step) []frame {
 	if s.ID != "" {
 		v.id = s.ID
 	}
@@ -82,7 +82,7 @@ func (v *chatVoice) opening(s Step) []frame {
 	return []frame{v.choice(s, obj("role", "assistant", "content", "", "refusal", nil), nil, usage)}
 }
 
-func (v *chatVoice) delta(s Step) []frame {
+func (v *chatWriter) delta(s Step) []frame {
 	name, into := "content", &v.text
 	switch s.Do {
 	case "refusal":
@@ -99,7 +99,7 @@ func (v *chatVoice) delta(s Step) []frame {
 }
 
 // tool opens a tool call; items of other kinds do not exist here.
-func (v *chatVoice) tool(s Step) []frame {
+func (v *chatWriter) tool(s Step) []frame {
 	if s.Do == "item" && s.Kind != "function_call" {
 		return nil
 	}
@@ -109,7 +109,7 @@ func (v *chatVoice) tool(s Step) []frame {
 	return []frame{v.choice(s, obj("tool_calls", []any{call}), nil, nil)}
 }
 
-func (v *chatVoice) args(s Step) []frame {
+func (v *chatWriter) args(s Step) []frame {
 	if len(v.calls) == 0 {
 		v.calls = append(v.calls, &item{kind: "function_call", name: "tool", id: v.ids.or(s.ID, "call")})
 	}
@@ -118,14 +118,14 @@ func (v *chatVoice) args(s Step) []frame {
 	return []frame{v.choice(s, obj("tool_calls", []any{call}), nil, nil)}
 }
 
-func (v *chatVoice) callIndex(s Step) int {
+func (v *chatWriter) callIndex(s Step) int {
 	if s.Index != nil {
 		return *s.Index
 	}
 	return len(v.calls) - 1
 }
 
-func (v *chatVoice) finish(s Step, usage *Usage) frame {
+func (v *chatWriter) finish(s Step, usage *Usage) frame {
 	var u any
 	if usage != nil {
 		u = chatUsage(usage)
@@ -134,7 +134,7 @@ func (v *chatVoice) finish(s Step, usage *Usage) frame {
 }
 
 // reasonOf is the finish_reason: the step's own, or what the answer so far implies.
-func (v *chatVoice) reasonOf(s Step) string {
+func (v *chatWriter) reasonOf(s Step) string {
 	switch {
 	case s.Finish == "max_output_tokens" || s.Do == "incomplete" && s.Finish == "":
 		return "length"
@@ -147,15 +147,15 @@ func (v *chatVoice) reasonOf(s Step) string {
 }
 
 // usageChunk is the extra chunk with empty choices.
-func (v *chatVoice) usageChunk(s Step) []frame {
+func (v *chatWriter) usageChunk(s Step) []frame {
 	if s.Usage == nil || !s.Force && !v.q.wantsUsage() {
 		return nil
 	}
-	return []frame{{data: v.finished(s, v.chunk([]any{}, chatUsage(s.Usage)))}}
+	return []frame{{data: v.withChanges(s, v.chunk([]any{}, chatUsage(s.Usage)))}}
 }
 
 // ending is the finish chunk, the usage where it is wanted, and [DONE].
-func (v *chatVoice) ending(s Step) []frame {
+func (v *chatWriter) ending(s Step) []frame {
 	v.tier = orText(s.Tier, v.tier)
 	var frames []frame
 	switch s.UsageOn {
@@ -170,23 +170,23 @@ func (v *chatVoice) ending(s Step) []frame {
 	return append(frames, frame{data: "[DONE]"})
 }
 
-func (v *chatVoice) errorChunk(s Step) ([]frame, func() reply) {
+func (v *chatWriter) errorChunk(s Step) ([]frame, func() reply) {
 	e, status := v.openaiError(s)
 	o := obj("error", e)
 	if s.Usage != nil {
 		o = append(o, member{"usage", chatUsage(s.Usage)})
 	}
-	data := v.finished(s, o)
+	data := v.withChanges(s, o)
 	return []frame{{data: data}}, func() reply { return reply{status: status, body: []byte(data)} }
 }
 
-func (v *chatVoice) failure(s Step) reply {
+func (v *chatWriter) failure(s Step) reply {
 	e, status := v.openaiError(s)
-	return reply{status: status, body: []byte(v.finished(s, obj("error", e)))}
+	return reply{status: status, body: []byte(v.withChanges(s, obj("error", e)))}
 }
 
 // whole is the chat.completion that a request without stream gets.
-func (v *chatVoice) whole(s Step) reply {
+func (v *chatWriter) whole(s Step) reply {
 	message := obj("role", "assistant", "content", orNull(v.text.String()), "refusal", orNull(v.refusal.String()),
 		"annotations", []any{})
 	if v.reason.Len() > 0 {
@@ -206,10 +206,10 @@ func (v *chatVoice) whole(s Step) reply {
 	if s.Usage != nil && s.UsageOn != "none" {
 		o = o.with("usage", chatUsage(s.Usage))
 	}
-	return reply{status: 200, body: []byte(v.finished(s, o))}
+	return reply{status: 200, body: []byte(v.withChanges(s, o))}
 }
 
-func (v *chatVoice) expand(s Step) []Step {
+func (v *chatWriter) expand(s Step) []Step {
 	v.every = s.UsageOn == "every"
 	steps := []Step{{Do: "created", ID: s.ID, Model: s.Model, Tier: s.Tier}}
 	for word, text := range v.texts(s) {
@@ -236,7 +236,7 @@ func (v *chatVoice) expand(s Step) []Step {
 }
 
 // texts gives the parts of an answer in the order in which they are said.
-func (v *chatVoice) texts(s Step) func(func(word, text string) bool) {
+func (v *chatWriter) texts(s Step) func(func(word, text string) bool) {
 	parts := [][2]string{{"reasoning", s.Reasoning}, {"refusal", s.Refusal}, {"text", s.Text}}
 	return func(yield func(string, string) bool) {
 		for _, p := range slices.DeleteFunc(parts, func(p [2]string) bool { return p[1] == "" }) {

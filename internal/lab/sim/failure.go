@@ -68,14 +68,14 @@ func failureOf(s Step, claude bool) (code, kind, message string, status int) {
 }
 
 // openaiError is the error object of the OpenAI surfaces.
-func (c scene) openaiError(s Step) (object, int) {
+func (c callContext) openaiError(s Step) (object, int) {
 	code, kind, message, status := failureOf(s, false)
 	e := obj("message", c.q.fill(message), "type", kind, "param", nil, "code", orNull(code))
 	return retryable(s, e), status
 }
 
 // claudeError is the error object of Messages.
-func (c scene) claudeError(s Step) (object, int) {
+func (c callContext) claudeError(s Step) (object, int) {
 	_, kind, message, status := failureOf(s, true)
 	return retryable(s, obj("type", kind, "message", c.q.fill(message))), status
 }

@@ -1,8 +1,8 @@
 package sim
 
-// messagesVoice speaks Messages.
-type messagesVoice struct {
-	scene
+// messagesWriter speaks Messages.
+type messagesWriter struct {
+	callContext
 	id     string
 	model  string
 	tier   string
@@ -10,7 +10,7 @@ type messagesVoice struct {
 	open   bool // the last block was not stopped
 }
 
-func (v *messagesVoice) event(s Step) ([]frame, func() reply) {
+func (v *messagesWriter) event(s Step) ([]frame, func() reply) {
 	switch s.Do {
 	case "created":
 		return v.opening(s), nil
@@ -23,15 +23,15 @@ func (v *messagesVoice) event(s Step) ([]frame, func() reply) {
 	case "finish":
 		return []frame{v.messageDelta(s)}, nil
 	case "usage":
-		return []frame{v.say(s, "message_delta", obj("delta", obj(), "usage", messagesUsage(s.Usage, false)))}, nil
+		return []frame{v.frame(s, "message_delta", obj("delta", obj(), "usage", messagesUsage(s.Usage, false)))}, nil
 	case "done":
-		return []frame{v.say(s, "message_stop", nil)}, func() reply { return v.whole(Step{Do: "completed"}) }
+		return []frame{v.frame(s, "message_stop", nil)}, func() reply { return v.whole(Step{Do: "completed"}) }
 	case "completed", "incomplete":
 		return v.ending(s), func() reply { return v.whole(s) }
 	case "failed", "error":
 		return v.errorEvent(s)
 	case "keepalive", "ping":
-		return []frame{v.say(s, "ping", nil)}, nil
+		return []frame{v.frame(s, "ping", nil)}, nil
 	case "comment":
 		return []frame{{comment: true, data: s.Text}}, nil
 	case "event":
@@ -40,12 +40,12 @@ func (v *messagesVoice) event(s Step) ([]frame, func() reply) {
 	return nil, nil // queued, in_progress, parts and their done events: not in this protocol
 }
 
-func (v *messagesVoice) say(s Step, kind string, rest object) frame {
-	return frame{name: kind, data: v.finished(s, append(obj("type", kind), rest...))}
+func (v *messagesWriter) frame(s Step, kind string, rest object) frame {
+	return frame{name: kind, data: v.withChanges(s, append(obj("type", kind), rest...))}
 }
 
 // opening is message_start. Its usage is the final one with a token or so of output, as providers send it.
-func (v *messagesVoice) opening(s Step) []frame {
+func (v *messagesWriter) opening(s Step) []frame {
 	if s.ID != "" {
 		v.id = s.ID
 	}
@@ -58,10 +58,10 @@ func (v *messagesVoice) opening(s Step) []frame {
 		}
 		u.Output = 1
 	}
-	return []frame{v.say(s, "message_start", obj("message", v.message([]any{}, nil, messagesUsage(u, true))))}
+	return []frame{v.frame(s, "message_start", obj("message", v.message([]any{}, nil, messagesUsage(u, true))))}
 }
 
-func (v *messagesVoice) message(content []any, reason any, usage any) object {
+func (v *messagesWriter) message(content []any, reason any, usage any) object {
 	if v.id == "" {
 		v.id = v.ids.next("msg")
 	}
@@ -70,7 +70,7 @@ func (v *messagesVoice) message(content []any, reason any, usage any) object {
 }
 
 // tiered puts the service tier into a usage object, where Messages reports it.
-func (v *messagesVoice) tiered(usage any) any {
+func (v *messagesWriter) tiered(usage any) any {
 	if o, ok := usage.(object); ok {
 		return o.with("service_tier", orText(v.tier, v.q.answeredTier("standard")))
 	}
@@ -78,16 +78,16 @@ func (v *messagesVoice) tiered(usage any) any {
 }
 
 // messageDelta carries the reason and the cumulative usage.
-func (v *messagesVoice) messageDelta(s Step) frame {
+func (v *messagesWriter) messageDelta(s Step) frame {
 	v.tier = orText(s.Tier, v.tier)
 	rest := obj("delta", obj("stop_reason", v.reasonOf(s), "stop_sequence", nil))
 	if s.Usage != nil {
 		rest = append(rest, member{"usage", messagesUsage(s.Usage, false)})
 	}
-	return v.say(s, "message_delta", rest)
+	return v.frame(s, "message_delta", rest)
 }
 
-func (v *messagesVoice) reasonOf(s Step) string {
+func (v *messagesWriter) reasonOf(s Step) string {
 	switch {
 	case s.Finish == "max_output_tokens" || s.Finish == "length" || s.Do == "incomplete" && s.Finish == "":
 		return "max_tokens"
@@ -105,32 +105,32 @@ func (v *messagesVoice) reasonOf(s Step) string {
 }
 
 // ending closes the open block, says reason and usage, and stops.
-func (v *messagesVoice) ending(s Step) []frame {
+func (v *messagesWriter) ending(s Step) []frame {
 	var frames []frame
 	if v.open {
 		frames = v.stop(Step{})
 	}
 	delta := v.messageDelta(Step{Do: s.Do, Finish: s.Finish, Usage: s.Usage, Tier: s.Tier, Set: s.Set})
-	return append(frames, delta, v.say(Step{}, "message_stop", nil))
+	return append(frames, delta, v.frame(Step{}, "message_stop", nil))
 }
 
-func (v *messagesVoice) errorEvent(s Step) ([]frame, func() reply) {
+func (v *messagesWriter) errorEvent(s Step) ([]frame, func() reply) {
 	e, status := v.claudeError(s)
 	o := obj("error", e)
 	if s.Usage != nil {
 		o = append(o, member{"usage", messagesUsage(s.Usage, false)})
 	}
-	f := v.say(s, "error", o)
+	f := v.frame(s, "error", o)
 	return []frame{f}, func() reply { return reply{status: status, body: []byte(f.data)} }
 }
 
-func (v *messagesVoice) failure(s Step) reply {
+func (v *messagesWriter) failure(s Step) reply {
 	e, status := v.claudeError(s)
-	return reply{status: status, body: []byte(v.finished(s, obj("type", "error", "error", e)))}
+	return reply{status: status, body: []byte(v.withChanges(s, obj("type", "error", "error", e)))}
 }
 
 // whole is the message that a request without stream gets.
-func (v *messagesVoice) whole(s Step) reply {
+func (v *messagesWriter) whole(s Step) reply {
 	content := []any{}
 	for _, b := range v.blocks {
 		content = append(content, v.blockObject(b, true))
@@ -140,7 +140,7 @@ func (v *messagesVoice) whole(s Step) reply {
 	if s.Usage != nil {
 		usage = messagesUsage(s.Usage, true)
 	}
-	return reply{status: 200, body: []byte(v.finished(s, v.message(content, v.reasonOf(s), usage)))}
+	return reply{status: 200, body: []byte(v.withChanges(s, v.message(content, v.reasonOf(s), usage)))}
 }
 
 // messagesUsage writes the three input classes apart; first adds what only message_start and whole messages carry.

@@ -11,7 +11,7 @@ var blockKinds = map[string]string{
 var blockPrefix = map[string]string{"tool_use": "toolu", "server_tool_use": "srvtoolu", "mcp_tool_use": "mcptoolu"}
 
 // block is content_block_start.
-func (v *messagesVoice) block(s Step) []frame {
+func (v *messagesWriter) block(s Step) []frame {
 	kind := orText(blockKinds[s.Kind], s.Kind)
 	if s.Do == "tool" {
 		kind = "tool_use"
@@ -24,10 +24,10 @@ func (v *messagesVoice) block(s Step) []frame {
 		b.name = map[string]string{"web_search_call": "web_search", "code_interpreter_call": "code_execution"}[s.Kind]
 	}
 	v.blocks, v.open = append(v.blocks, b), true
-	return []frame{v.say(s, "content_block_start", obj("index", v.index(s), "content_block", v.blockObject(b, false)))}
+	return []frame{v.frame(s, "content_block_start", obj("index", v.index(s), "content_block", v.blockObject(b, false)))}
 }
 
-func (v *messagesVoice) index(s Step) int {
+func (v *messagesWriter) index(s Step) int {
 	if s.Index != nil {
 		return *s.Index
 	}
@@ -35,7 +35,7 @@ func (v *messagesVoice) index(s Step) int {
 }
 
 // delta is content_block_delta. Without an open block it is written all the same, for block 0.
-func (v *messagesVoice) delta(s Step) []frame {
+func (v *messagesWriter) delta(s Step) []frame {
 	if len(v.blocks) == 0 {
 		kind := map[string]string{"reasoning": "thinking", "signature": "thinking", "args": "tool_use"}[s.Do]
 		v.blocks = append(v.blocks, &item{kind: orText(kind, "text"), id: "toolu_sim", name: orText(s.Name, "tool")})
@@ -51,7 +51,7 @@ func (v *messagesVoice) delta(s Step) []frame {
 		kind, field, into = "input_json_delta", "partial_json", &b.args
 	}
 	build := func(text string) frame {
-		return v.say(s, "content_block_delta", obj("index", v.index(s), "delta", obj("type", kind, field, text)))
+		return v.frame(s, "content_block_delta", obj("index", v.index(s), "delta", obj("type", kind, field, text)))
 	}
 	text := s.Args
 	if s.Do != "args" {
@@ -61,13 +61,13 @@ func (v *messagesVoice) delta(s Step) []frame {
 	return []frame{build(text)}
 }
 
-func (v *messagesVoice) stop(s Step) []frame {
+func (v *messagesWriter) stop(s Step) []frame {
 	v.open = false
-	return []frame{v.say(s, "content_block_stop", obj("index", v.index(s)))}
+	return []frame{v.frame(s, "content_block_stop", obj("index", v.index(s)))}
 }
 
 // blockObject is a content block, empty as it is opened or full as it is in the end.
-func (v *messagesVoice) blockObject(b *item, full bool) object {
+func (v *messagesWriter) blockObject(b *item, full bool) object {
 	input := json.RawMessage("{}")
 	if full && json.Valid([]byte(b.args.String())) {
 		input = json.RawMessage(b.args.String())
@@ -97,7 +97,7 @@ func ifFull(full bool, s string) string {
 }
 
 // expand is a whole answer: thinking, hosted calls, text, the model's own calls, in that order as models write them.
-func (v *messagesVoice) expand(s Step) []Step {
+func (v *messagesWriter) expand(s Step) []Step {
 	end := Step{Do: "completed", Finish: s.Finish, Usage: s.Usage, Tier: s.Tier, Set: s.Set}
 	if end.Usage == nil {
 		end.Usage = defaultUsage()
@@ -106,21 +106,21 @@ func (v *messagesVoice) expand(s Step) []Step {
 	steps := []Step{{Do: "created", ID: s.ID, Model: s.Model, Tier: s.Tier}}
 	if s.Reasoning != "" {
 		steps = append(steps, Item("reasoning"), Ping())
-		steps = append(steps, said("reasoning", s.Reasoning, s.Pieces)...)
+		steps = append(steps, blockText("reasoning", s.Reasoning, s.Pieces)...)
 		steps = append(steps, Signature("c2lnbmF0dXJl"), ItemDone())
 	}
 	hosted, own := splitTools(s)
 	steps = append(steps, hosted...)
 	if text := s.Text + s.Refusal; text != "" || len(own) == 0 {
 		steps = append(steps, Item("message"), Ping())
-		steps = append(steps, said("text", text, s.Pieces)...)
+		steps = append(steps, blockText("text", text, s.Pieces)...)
 		steps = append(steps, ItemDone())
 	}
 	return append(append(steps, own...), end)
 }
 
-// said is a text in deltas.
-func said(word, text string, n int) []Step {
+// blockText is a text in deltas.
+func blockText(word, text string, n int) []Step {
 	var steps []Step
 	for _, p := range pieces(text, n) {
 		steps = append(steps, Step{Do: word, Text: p})

@@ -6,15 +6,15 @@ import (
 	"math"
 )
 
-// otherVoice answers the calls beside the three protocols: stored responses, counting, models, embeddings. Its
+// otherWriter answers the calls beside the three protocols: stored responses, counting, models, embeddings. Its
 // answers are whole; event words say nothing, except those that end.
-type otherVoice struct {
-	scene
+type otherWriter struct {
+	callContext
 	acct   *Account
 	models []string
 }
 
-func (v *otherVoice) event(s Step) ([]frame, func() reply) {
+func (v *otherWriter) event(s Step) ([]frame, func() reply) {
 	switch s.Do {
 	case "completed", "done", "incomplete":
 		return nil, func() reply { return v.answer(s) }
@@ -24,30 +24,30 @@ func (v *otherVoice) event(s Step) ([]frame, func() reply) {
 	return nil, nil
 }
 
-func (v *otherVoice) expand(s Step) []Step {
+func (v *otherWriter) expand(s Step) []Step {
 	return []Step{{Do: "completed", Text: s.Text, Usage: s.Usage, ID: s.ID, Model: s.Model, Set: s.Set}}
 }
 
-func (v *otherVoice) failure(s Step) reply {
+func (v *otherWriter) failure(s Step) reply {
 	e, status := v.openaiError(s)
 	o := obj("error", e)
 	if v.q.surface == surfaceCountTokens {
 		e, status = v.claudeError(s)
 		o = obj("type", "error", "error", e)
 	}
-	return reply{status: status, body: []byte(v.finished(s, o))}
+	return reply{status: status, body: []byte(v.withChanges(s, o))}
 }
 
-func (v *otherVoice) answer(s Step) reply {
+func (v *otherWriter) answer(s Step) reply {
 	o, missing := v.object(s)
 	if missing != "" {
 		return v.failure(Step{Do: "fail", Status: 404, Code: missing, Message: "Not found: " + v.q.id})
 	}
-	return reply{status: 200, body: []byte(v.finished(s, o))}
+	return reply{status: 200, body: []byte(v.withChanges(s, o))}
 }
 
 // object is the answer, or the code of its absence.
-func (v *otherVoice) object(s Step) (o object, missing string) {
+func (v *otherWriter) object(s Step) (o object, missing string) {
 	u := s.Usage
 	if u == nil {
 		u = defaultUsage()
@@ -73,7 +73,7 @@ func (v *otherVoice) object(s Step) (o object, missing string) {
 	return nil, "not_found"
 }
 
-func (v *otherVoice) modelList() object {
+func (v *otherWriter) modelList() object {
 	data := []any{}
 	for _, name := range v.models {
 		data = append(data, modelObject(name))
@@ -86,7 +86,7 @@ func modelObject(name string) object {
 }
 
 // embeddings gives short vectors, in the encoding that was asked for: SDKs ask for base64.
-func (v *otherVoice) embeddings(s Step, u *Usage) object {
+func (v *otherWriter) embeddings(s Step, u *Usage) object {
 	n := 1
 	if list, ok := field[[]any](v.q, "input"); ok && len(list) > 0 {
 		if _, tokens := list[0].(float64); !tokens {
@@ -111,7 +111,7 @@ func (v *otherVoice) embeddings(s Step, u *Usage) object {
 		"usage", obj("prompt_tokens", u.Input, "total_tokens", u.Input))
 }
 
-func (v *otherVoice) compaction(s Step, u *Usage) object {
+func (v *otherWriter) compaction(s Step, u *Usage) object {
 	id := v.ids.or(s.ID, "resp")
 	output := []any{
 		obj("id", v.ids.next("msg"), "type", "message", "status", "completed",
@@ -122,7 +122,7 @@ func (v *otherVoice) compaction(s Step, u *Usage) object {
 		"usage", responsesUsage(u))
 }
 
-func (v *otherVoice) inputItems() object {
+func (v *otherWriter) inputItems() object {
 	id := v.ids.next("msg")
 	item := obj("id", id, "type", "message", "status", "completed",
 		"content", []any{obj("type", "input_text", "text", "Hello")}, "role", "user")
@@ -131,7 +131,7 @@ func (v *otherVoice) inputItems() object {
 
 // response reads or deletes a stored response. One that this provider never made is made up, because scripts with
 // raw bytes make ids that nobody remembered; a deleted one stays away.
-func (v *otherVoice) response(s Step, u *Usage) (object, string) {
+func (v *otherWriter) response(s Step, u *Usage) (object, string) {
 	o, deleted := v.acct.stored(v.q.id)
 	switch {
 	case deleted:
@@ -142,7 +142,7 @@ func (v *otherVoice) response(s Step, u *Usage) (object, string) {
 	case o != nil:
 		return o, ""
 	}
-	rv := &responsesVoice{scene: v.scene, acct: v.acct, id: v.q.id, model: "sim"}
+	rv := &responsesWriter{callContext: v.callContext, acct: v.acct, id: v.q.id, model: "sim"}
 	for _, step := range rv.expand(Step{Do: "answer", ID: v.q.id, Text: orText(s.Text, "Hello"), Usage: u}) {
 		rv.event(step) // the last one keeps the object
 	}

@@ -8,18 +8,18 @@ import (
 
 // player plays the steps of one call.
 type player struct {
-	q     request
-	w     *wire
-	voice voice
-	steps []Step
-	style style
+	q      request
+	w      *wire
+	writer protocolWriter
+	steps  []Step
+	style  style
 
 	requestID string
 	verbatim  bool   // the provider's own answer: what it shows may well contain $KEY
 	collapse  bool   // nobody asked for a stream and the script gives only named events: they become one JSON body
 	played    bool   // collapsed events were played
 	answer    *reply // what they came to
-	faults    []string
+	problems  []string
 }
 
 // reply is a whole answer that is not a stream.
@@ -46,8 +46,8 @@ func markName(m mark) string {
 
 func (p *player) run() error {
 	for i, s := range p.steps {
-		if p.w.peer.left() {
-			return errGone
+		if p.w.peer.hasCallerLeft() {
+			return errCallerLeft
 		}
 		if err := p.step(s, i == len(p.steps)-1); err != nil {
 			return err
@@ -101,7 +101,7 @@ func (p *player) mode(s Step) {
 // playAnswer plays a whole answer, or its first events.
 func (p *player) playAnswer(s Step) error {
 	left := s.Events
-	for _, e := range p.voice.expand(s) {
+	for _, e := range p.writer.expand(s) {
 		for _, f := range p.frames(e) {
 			if err := p.writeFrame(f); err != nil {
 				return err
@@ -133,7 +133,7 @@ func (p *player) frames(s Step) []frame {
 		return []frame{{raw: true, data: s.Text}}
 	}
 	p.played = true
-	frames, done := p.voice.event(s)
+	frames, done := p.writer.event(s)
 	if !p.collapse {
 		return frames
 	}
@@ -187,7 +187,7 @@ func (p *player) endCollapsed() error {
 
 // breakCollapsed breaks the JSON answer off in its middle.
 func (p *player) breakCollapsed(how string) error {
-	_, done := p.voice.event(Step{Do: "completed", Usage: Tokens(10, 0, 5)})
+	_, done := p.writer.event(Step{Do: "completed", Usage: Tokens(10, 0, 5)})
 	body := done().body
 	if err := p.head(http.StatusOK, Step{Type: "application/json"}, len(body)); err != nil {
 		return err
@@ -199,7 +199,7 @@ func (p *player) breakCollapsed(how string) error {
 }
 
 func (p *player) faultf(format string, args ...any) {
-	p.faults = append(p.faults, fmt.Sprintf(format, args...))
+	p.problems = append(p.problems, fmt.Sprintf(format, args...))
 }
 
 // canCollapse says whether a call's steps leave the shape of the answer to us.

@@ -18,7 +18,7 @@ const (
 
 // One word is one event, in each protocol its own, and nothing where there is none.
 func TestEventNames(t *testing.T) {
-	bubble(t, func(t *testing.T, b *bench) {
+	virtualProvider(t, func(t *testing.T, b *bench) {
 		steps := []Step{Created(), Queued(), InProgress(), Item("message"), Part(), Text("a"), TextDone(), PartDone(), ItemDone(),
 			Item("reasoning"), Part(), Reasoning("r"), ReasoningDone(), PartDone(), Signature("s"), ItemDone(),
 			Tool("f"), Args("{}"), ArgsDone(), ItemDone(), Item("web_search_call"), {Do: "progress", Name: "searching"}, ItemDone(),
@@ -51,7 +51,7 @@ func TestEventNames(t *testing.T) {
 }
 
 func TestResponsesSequenceAndFinalObject(t *testing.T) {
-	bubble(t, func(t *testing.T, b *bench) {
+	virtualProvider(t, func(t *testing.T, b *bench) {
 		nine := 9
 		_, got := events(t, b.body(responsesPath, Created(), Text("Hel"), Step{Do: "text", Text: "lo", Seq: &nine}, Text("!"),
 			Completed(Tokens(10, 4, 5))))
@@ -87,7 +87,7 @@ func TestResponsesSequenceAndFinalObject(t *testing.T) {
 }
 
 func TestResponsesEchoesTheRequest(t *testing.T) {
-	bubble(t, func(t *testing.T, b *bench) {
+	virtualProvider(t, func(t *testing.T, b *bench) {
 		b.p.Script("m", Play(Answer("Hi", nil)))
 		_, body, _ := b.answer(responsesPath, `{"model":"m","store":false,"instructions":"costs $KEY","temperature":0.5,"service_tier":"flex"}`)
 		var got map[string]any
@@ -130,7 +130,7 @@ func TestFailureShapes(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			bubble(t, func(t *testing.T, b *bench) {
+			virtualProvider(t, func(t *testing.T, b *bench) {
 				_, got := events(t, b.body(tt.path, tt.step))
 				var value any = got[0]
 				for _, key := range strings.FieldsFunc(tt.field, func(r rune) bool { return r == '.' }) {
@@ -164,7 +164,7 @@ func TestChatUsageVariants(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			bubble(t, func(t *testing.T, b *bench) {
+			virtualProvider(t, func(t *testing.T, b *bench) {
 				tt.step.Do, tt.step.Text, tt.step.Pieces, tt.step.Usage = "answer", "Hello", 1, Tokens(10, 0, 5)
 				b.p.Script("m", Play(tt.step))
 				ask := stream("m")
@@ -199,7 +199,7 @@ func TestChatUsageVariants(t *testing.T) {
 }
 
 func TestMessagesUsageIsCumulativeAndSplit(t *testing.T) {
-	bubble(t, func(t *testing.T, b *bench) {
+	virtualProvider(t, func(t *testing.T, b *bench) {
 		names, got := events(t, b.body(messagesPath, Step{Do: "answer", Text: "Hi",
 			Usage: &Usage{Input: 100, Cached: 60, CacheWrite: 20, Output: 5}}))
 		opening := got[0]["message"].(map[string]any)["usage"].(map[string]any)
@@ -240,7 +240,7 @@ func TestCollapsedAnswers(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			bubble(t, func(t *testing.T, b *bench) {
+			virtualProvider(t, func(t *testing.T, b *bench) {
 				b.p.Script("m", Play(tt.steps...))
 				res, body, err := b.answer(tt.path, `{"model":"m"}`)
 				if res == nil {
@@ -258,7 +258,7 @@ func TestCollapsedAnswers(t *testing.T) {
 }
 
 func TestAnswerStopsAfterSomeEvents(t *testing.T) {
-	bubble(t, func(t *testing.T, b *bench) {
+	virtualProvider(t, func(t *testing.T, b *bench) {
 		s := Answer("Hello", nil)
 		s.Events = 5
 		names, _ := events(t, b.body(responsesPath, s, End()))
@@ -269,7 +269,7 @@ func TestAnswerStopsAfterSomeEvents(t *testing.T) {
 }
 
 func TestIDsAreTheScriptsOrCounted(t *testing.T) {
-	bubble(t, func(t *testing.T, b *bench) {
+	virtualProvider(t, func(t *testing.T, b *bench) {
 		b.p.seed = "z"
 		named := Answer("Hello", nil)
 		named.ID, named.Model = "resp_mine", "gpt-real"
@@ -293,7 +293,7 @@ func TestIDsAreTheScriptsOrCounted(t *testing.T) {
 }
 
 func TestCallsBesideTheProtocols(t *testing.T) {
-	bubble(t, func(t *testing.T, b *bench) {
+	virtualProvider(t, func(t *testing.T, b *bench) {
 		b.p.Script("a", Play(Answer("Hi", nil)))
 		b.p.Script("GET /models/{id}", Play(ReplyError(503, "server_error")))
 		tests := []struct {

@@ -29,21 +29,21 @@ type Options struct {
 
 // Call is one request as it came in, and what became of it.
 type Call struct {
-	N      int         `json:"n"`             // number of the call of its script, from 1
-	Key    string      `json:"key,omitempty"` // name of the script that played; empty: a default answer
-	Model  string      `json:"model,omitempty"`
-	Method string      `json:"method"`
-	Path   string      `json:"path"`
-	Query  string      `json:"query,omitempty"`
-	Host   string      `json:"host"`
-	Conn   int         `json:"conn"` // number of the connection, from 1: shows reuse
-	Header http.Header `json:"header"`
-	Body   string      `json:"body"`
-	At     time.Time   `json:"at"`             // request read
-	Gone   time.Time   `json:"gone,omitzero"`  // the peer left while the script was still playing
-	Done   time.Time   `json:"done,omitzero"`  // the script had ended, for whatever reason
-	Sent   int64       `json:"sent,omitempty"` // bytes of the answer's body that were written
-	Err    string      `json:"err,omitempty"`  // what could not be played as written
+	N          int         `json:"n"`             // number of the call of its script, from 1
+	Key        string      `json:"key,omitempty"` // name of the script that played; empty: a default answer
+	Model      string      `json:"model,omitempty"`
+	Method     string      `json:"method"`
+	Path       string      `json:"path"`
+	Query      string      `json:"query,omitempty"`
+	Host       string      `json:"host"`
+	Conn       int         `json:"conn"` // number of the connection, from 1: shows reuse
+	Header     http.Header `json:"header"`
+	Body       string      `json:"body"`
+	At         time.Time   `json:"at"`             // request read
+	CallerLeft time.Time   `json:"gone,omitzero"`  // the peer left while the script was still playing
+	Done       time.Time   `json:"done,omitzero"`  // the script had ended, for whatever reason
+	Sent       int64       `json:"sent,omitempty"` // bytes of the answer's body that were written
+	Err        string      `json:"err,omitempty"`  // what could not be played as written
 }
 
 // Provider plays scripts. It is safe for concurrent use.
@@ -197,7 +197,7 @@ func (p *Provider) finish(c *Call, sent int64, gone bool, problem string) {
 	defer p.mu.Unlock()
 	c.Done, c.Sent, c.Err = time.Now(), sent, problem
 	if gone {
-		c.Gone = c.Done
+		c.CallerLeft = c.Done
 	}
 	p.notify()
 }

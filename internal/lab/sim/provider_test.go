@@ -19,7 +19,7 @@ import (
 )
 
 func TestCallsAreKeptAndScriptsAdvance(t *testing.T) {
-	bubble(t, func(t *testing.T, b *bench) {
+	virtualProvider(t, func(t *testing.T, b *bench) {
 		b.p.Script("m", Calls([]Step{Answer("one", nil)}, []Step{Answer("two", nil)}))
 		var got []string
 		for range 3 {
@@ -36,7 +36,7 @@ func TestCallsAreKeptAndScriptsAdvance(t *testing.T) {
 		calls := b.p.Calls("m")
 		c := calls[2]
 		if len(calls) != 3 || c.N != 3 || c.Key != "m" || c.Method != "POST" || c.Path != "/base/v1/responses" || c.Query != "a=1" ||
-			c.Body != `{"model":"m"}` || c.Header.Get("Authorization") != "Bearer sk-secret" || c.At.IsZero() || !c.Gone.IsZero() {
+			c.Body != `{"model":"m"}` || c.Header.Get("Authorization") != "Bearer sk-secret" || c.At.IsZero() || !c.CallerLeft.IsZero() {
 			t.Errorf("third call %+v", c)
 		}
 		if len(b.p.Calls("")) != 3 || len(b.p.Calls("other")) != 0 {
@@ -46,7 +46,7 @@ func TestCallsAreKeptAndScriptsAdvance(t *testing.T) {
 }
 
 func TestMostSpecialScriptPlays(t *testing.T) {
-	bubble(t, func(t *testing.T, b *bench) {
+	virtualProvider(t, func(t *testing.T, b *bench) {
 		for key, text := range map[string]string{"m": "model", "*": "star", "POST /responses/compact": "call",
 			"POST /responses/compact special": "both"} {
 			b.p.Script(key, Play(ReplyBody(200, "", text)))
@@ -88,7 +88,7 @@ func TestPick(t *testing.T) {
 }
 
 func TestWaitCalls(t *testing.T) {
-	bubble(t, func(t *testing.T, b *bench) {
+	virtualProvider(t, func(t *testing.T, b *bench) {
 		b.p.Script("m", Play(Wait(time.Minute), Answer("x", nil)))
 		start := time.Now()
 		go func() {
@@ -246,11 +246,11 @@ func TestCatalogPlays(t *testing.T) {
 	paths := map[string]string{"responses": responsesPath, "chat": chatPath, "messages": messagesPath}
 	for _, e := range Catalog() {
 		for _, protocol := range e.Protocols {
-			if e.Dead || testing.Short() && e.Name == "row-14" {
+			if e.Unreachable || testing.Short() && e.Name == "row-14" {
 				continue
 			}
 			t.Run(e.Name+"/"+protocol, func(t *testing.T) {
-				bubble(t, func(t *testing.T, b *bench) {
+				virtualProvider(t, func(t *testing.T, b *bench) {
 					b.p.Script("m", e.Script)
 					for _, body := range []string{stream("m"), `{"model":"m"}`} {
 						c := b.send(paths[protocol], body)

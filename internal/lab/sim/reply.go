@@ -24,7 +24,7 @@ func (p *player) reply(s Step, last bool) error {
 func (p *player) wholeReply(s Step) (body []byte, contentType string, whole bool) {
 	switch {
 	case s.Do == "fail":
-		f := p.voice.failure(p.q.fillStep(s))
+		f := p.writer.failure(p.q.fillStep(s))
 		return f.body, "application/json", true
 	case s.Do == "html":
 		return htmlPage(s.Status), "text/html; charset=utf-8", true

@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// responsesVoice speaks the Responses API.
-type responsesVoice struct {
-	scene
+// responsesWriter speaks the Responses API.
+type responsesWriter struct {
+	callContext
 	acct  *Account
 	id    string
 	model string
@@ -16,7 +16,7 @@ type responsesVoice struct {
 	items []*item
 }
 
-func (v *responsesVoice) event(s Step) ([]frame, func() reply) {
+func (v *responsesWriter) event(s Step) ([]frame, func() reply) {
 	switch s.Do {
 	case "created", "queued", "in_progress":
 		return v.lifecycle(s), nil
@@ -40,8 +40,8 @@ func (v *responsesVoice) event(s Step) ([]frame, func() reply) {
 	return nil, nil // signature, finish, usage, done: not in this protocol
 }
 
-// say makes the frame of an event and counts it. rest are the members behind the type.
-func (v *responsesVoice) say(s Step, kind string, rest object) frame {
+// eventFrame makes the frame of an event and counts it. rest are the members behind the type.
+func (v *responsesWriter) eventFrame(s Step, kind string, rest object) frame {
 	f := v.frame(s, kind, rest)
 	if s.Seq != nil {
 		v.seq = *s.Seq
@@ -50,16 +50,16 @@ func (v *responsesVoice) say(s Step, kind string, rest object) frame {
 	return f
 }
 
-func (v *responsesVoice) frame(s Step, kind string, rest object) frame {
+func (v *responsesWriter) frame(s Step, kind string, rest object) frame {
 	seq := v.seq
 	if s.Seq != nil {
 		seq = *s.Seq
 	}
 	e := slices.Concat(obj("type", kind, "sequence_number", seq), rest)
-	return frame{name: kind, data: v.finished(s, e)}
+	return frame{name: kind, data: v.withChanges(s, e)}
 }
 
-func (v *responsesVoice) lifecycle(s Step) []frame {
+func (v *responsesWriter) lifecycle(s Step) []frame {
 	if s.ID != "" {
 		v.id = s.ID
 	}
@@ -78,11 +78,11 @@ func (v *responsesVoice) lifecycle(s Step) []frame {
 		o = o.with("usage", responsesUsage(s.Usage))
 	}
 	v.acct.remember(v.q, v.id, o)
-	return []frame{v.say(s, "response."+s.Do, obj("response", o))}
+	return []frame{v.eventFrame(s, "response."+s.Do, obj("response", o))}
 }
 
 // terminal is the event that ends the response, and the object that a request without stream gets instead.
-func (v *responsesVoice) terminal(s Step) ([]frame, func() reply) {
+func (v *responsesWriter) terminal(s Step) ([]frame, func() reply) {
 	if s.Tier != "" {
 		v.tier = s.Tier
 	}
@@ -107,7 +107,7 @@ func (v *responsesVoice) terminal(s Step) ([]frame, func() reply) {
 	if v.tier == "" {
 		o = o.with("service_tier", v.q.answeredTier("default"))
 	}
-	f := v.say(s, "response."+s.Do, obj("response", o))
+	f := v.eventFrame(s, "response."+s.Do, obj("response", o))
 	if over, ok := v.changes(s).get("response").(object); ok {
 		o = o.merge(over)
 	}
@@ -116,7 +116,7 @@ func (v *responsesVoice) terminal(s Step) ([]frame, func() reply) {
 }
 
 // outputOf is what the response holds at its end: a failed one nothing unless the step says so.
-func (v *responsesVoice) outputOf(s Step) any {
+func (v *responsesWriter) outputOf(s Step) any {
 	if string(s.Output) != "true" && s.Output != nil {
 		return s.Output
 	}
@@ -126,7 +126,7 @@ func (v *responsesVoice) outputOf(s Step) any {
 	return v.output()
 }
 
-func (v *responsesVoice) errorEvent(s Step) ([]frame, func() reply) {
+func (v *responsesWriter) errorEvent(s Step) ([]frame, func() reply) {
 	e, status := v.openaiError(s)
 	rest := obj("error", obj("type", e.get("type"), "code", e.get("code"), "message", e.get("message"), "param", nil))
 	if s.Flat {
@@ -142,23 +142,23 @@ func (v *responsesVoice) errorEvent(s Step) ([]frame, func() reply) {
 	if s.Usage != nil {
 		rest = rest.with("usage", responsesUsage(s.Usage))
 	}
-	return []frame{v.say(s, "error", rest)}, func() reply { return reply{status: status, body: jsonText(obj("error", e))} }
+	return []frame{v.eventFrame(s, "error", rest)}, func() reply { return reply{status: status, body: jsonText(obj("error", e))} }
 }
 
-func (v *responsesVoice) heartbeat(s Step) []frame {
+func (v *responsesWriter) heartbeat(s Step) []frame {
 	if s.Do == "ping" {
-		return []frame{{name: "ping", data: v.finished(s, obj("type", "ping"))}}
+		return []frame{{name: "ping", data: v.withChanges(s, obj("type", "ping"))}}
 	}
-	return []frame{v.say(s, "keepalive", nil)}
+	return []frame{v.eventFrame(s, "keepalive", nil)}
 }
 
-func (v *responsesVoice) failure(s Step) reply {
+func (v *responsesWriter) failure(s Step) reply {
 	e, status := v.openaiError(s)
-	return reply{status: status, body: []byte(v.finished(s, obj("error", e)))}
+	return reply{status: status, body: []byte(v.withChanges(s, obj("error", e)))}
 }
 
 // expand is a whole answer: reasoning, hosted and own calls, the message, in that order as models write them.
-func (v *responsesVoice) expand(s Step) []Step {
+func (v *responsesWriter) expand(s Step) []Step {
 	steps := []Step{{Do: "created", ID: s.ID, Model: s.Model}, InProgress()}
 	if s.Reasoning != "" {
 		steps = append(steps, Item("reasoning"), Step{Do: "part"})
@@ -198,7 +198,7 @@ func expandMessage(word, text string, n int) []Step {
 	return append(steps, TextDone(), PartDone(), ItemDone())
 }
 
-func (v *responsesVoice) expandTool(t ToolCall, n int) []Step {
+func (v *responsesWriter) expandTool(t ToolCall, n int) []Step {
 	kind := t.Kind
 	if kind == "" {
 		kind = "function_call"

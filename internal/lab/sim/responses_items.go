@@ -21,7 +21,7 @@ var itemPrefix = map[string]string{
 
 // at is the item that an event speaks of: the named one, else the last. A script that opened none gets a message
 // in its mind, so that the final object still holds the text.
-func (v *responsesVoice) at(s Step) (*item, int) {
+func (v *responsesWriter) at(s Step) (*item, int) {
 	if s.Index != nil && *s.Index >= 0 && *s.Index < len(v.items) {
 		return v.items[*s.Index], *s.Index
 	}
@@ -36,7 +36,7 @@ func (v *responsesVoice) at(s Step) (*item, int) {
 }
 
 // open is response.output_item.added.
-func (v *responsesVoice) open(s Step) []frame {
+func (v *responsesWriter) open(s Step) []frame {
 	kind := s.Kind
 	if s.Do == "tool" {
 		kind = "function_call"
@@ -54,11 +54,11 @@ func (v *responsesVoice) open(s Step) []frame {
 	if s.Index != nil {
 		index = *s.Index
 	}
-	return []frame{v.say(s, "response.output_item.added", obj("output_index", index, "item", v.itemObject(it)))}
+	return []frame{v.eventFrame(s, "response.output_item.added", obj("output_index", index, "item", v.itemObject(it)))}
 }
 
 // delta is a piece of the open item's text, refusal, reasoning summary or arguments.
-func (v *responsesVoice) delta(s Step) []frame {
+func (v *responsesWriter) delta(s Step) []frame {
 	it, index := v.at(s)
 	kind, where, into := "response.output_text.delta", "content_index", &it.text
 	switch s.Do {
@@ -94,12 +94,12 @@ func (v *responsesVoice) delta(s Step) []frame {
 }
 
 // detail is the events between deltas: parts, the done events, progress of hosted calls.
-func (v *responsesVoice) detail(s Step) []frame {
+func (v *responsesWriter) detail(s Step) []frame {
 	it, index := v.at(s)
 	at := obj("item_id", it.id, "output_index", index)
 	switch s.Do {
 	case "progress":
-		return []frame{v.say(s, "response."+it.kind+"."+s.Name, at)}
+		return []frame{v.eventFrame(s, "response."+it.kind+"."+s.Name, at)}
 	case "part":
 		return []frame{v.part(s, it, at, "added", "")}
 	case "part_done":
@@ -107,26 +107,26 @@ func (v *responsesVoice) detail(s Step) []frame {
 	case "text_done":
 		at = append(at, member{"content_index", 0})
 		if it.part == "refusal" {
-			return []frame{v.say(s, "response.refusal.done", append(at, member{"refusal", it.refusal.String()}))}
+			return []frame{v.eventFrame(s, "response.refusal.done", append(at, member{"refusal", it.refusal.String()}))}
 		}
 		at = append(at, member{"text", it.text.String()}, member{"logprobs", []any{}})
-		return []frame{v.say(s, "response.output_text.done", at)}
+		return []frame{v.eventFrame(s, "response.output_text.done", at)}
 	case "reasoning_done":
 		at = append(at, member{"summary_index", 0}, member{"text", it.summary.String()})
-		return []frame{v.say(s, "response.reasoning_summary_text.done", at)}
+		return []frame{v.eventFrame(s, "response.reasoning_summary_text.done", at)}
 	case "args_done":
 		return []frame{v.argsDone(s, it, at)}
 	}
 	it.done, it.result = true, s.Text
-	return []frame{v.say(s, "response.output_item.done", obj("output_index", index, "item", v.itemObject(it)))}
+	return []frame{v.eventFrame(s, "response.output_item.done", obj("output_index", index, "item", v.itemObject(it)))}
 }
 
 // part is response.content_part.added and done, or their reasoning_summary_part twins.
-func (v *responsesVoice) part(s Step, it *item, at object, state, text string) frame {
+func (v *responsesWriter) part(s Step, it *item, at object, state, text string) frame {
 	if it.kind == "reasoning" {
 		it.part = "summary_text"
 		at = append(at, member{"summary_index", 0}, member{"part", obj("type", "summary_text", "text", text)})
-		return v.say(s, "response.reasoning_summary_part."+state, at)
+		return v.eventFrame(s, "response.reasoning_summary_part."+state, at)
 	}
 	if s.Kind == "refusal" {
 		it.part = "refusal"
@@ -135,10 +135,10 @@ func (v *responsesVoice) part(s Step, it *item, at object, state, text string) f
 	if it.part == "refusal" {
 		part = obj("type", "refusal", "refusal", text)
 	}
-	return v.say(s, "response.content_part."+state, append(at, member{"content_index", 0}, member{"part", part}))
+	return v.eventFrame(s, "response.content_part."+state, append(at, member{"content_index", 0}, member{"part", part}))
 }
 
-func (v *responsesVoice) argsDone(s Step, it *item, at object) frame {
+func (v *responsesWriter) argsDone(s Step, it *item, at object) frame {
 	field := "arguments"
 	switch it.kind {
 	case "code_interpreter_call":
@@ -150,7 +150,7 @@ func (v *responsesVoice) argsDone(s Step, it *item, at object) frame {
 	if it.kind == "function_call" {
 		at = append(at, member{"name", it.name})
 	}
-	return v.say(s, argsEvent(it.kind)+".done", at)
+	return v.eventFrame(s, argsEvent(it.kind)+".done", at)
 }
 
 // said is the text of the open part.

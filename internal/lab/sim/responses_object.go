@@ -3,7 +3,7 @@ package sim
 import "encoding/json"
 
 // object is the response object with every field that providers send, echoing the request.
-func (v *responsesVoice) object(status string) object {
+func (v *responsesWriter) object(status string) object {
 	if v.id == "" {
 		v.id = v.ids.next("resp")
 	}
@@ -77,7 +77,7 @@ func (q request) echoTools() any {
 }
 
 // output is the items as far as they were said.
-func (v *responsesVoice) output() []any {
+func (v *responsesWriter) output() []any {
 	out := []any{}
 	for _, it := range v.items {
 		was := it.done
@@ -89,7 +89,7 @@ func (v *responsesVoice) output() []any {
 }
 
 // itemObject is an item as it stands: in progress without its content, done with it.
-func (v *responsesVoice) itemObject(it *item) object {
+func (v *responsesWriter) itemObject(it *item) object {
 	status := "in_progress"
 	if it.done {
 		status = "completed"
@@ -141,7 +141,7 @@ func (it *item) content() []any {
 }
 
 // reasoningObject is a reasoning item; sealed content only for those who asked, as providers do.
-func (v *responsesVoice) reasoningObject(it *item) object {
+func (v *responsesWriter) reasoningObject(it *item) object {
 	summary := []any{}
 	if it.done && it.summary.Len() > 0 {
 		summary = append(summary, obj("type", "summary_text", "text", it.summary.String()))

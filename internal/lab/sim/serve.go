@@ -46,8 +46,8 @@ func ServeRefusing(ctx context.Context, l net.Listener) error {
 	return acceptAll(ctx, l, resetConn)
 }
 
-// DeadAddr gives a loopback address where nobody listens, for dial failures.
-func DeadAddr() (string, error) {
+// UnreachableAddr gives a loopback address where nobody listens, for dial failures.
+func UnreachableAddr() (string, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return "", err
@@ -146,33 +146,33 @@ func (s *session) answer(r *http.Request, body []byte) bool {
 	}
 	player := s.player(q, w, steps, total)
 	again, err := player.play()
-	problem := strings.Join(player.faults, "; ")
-	if err != nil && !errors.Is(err, errGone) && !errors.Is(err, errEnded) && !errors.Is(err, errClean) {
+	problem := strings.Join(player.problems, "; ")
+	if err != nil && !errors.Is(err, errCallerLeft) && !errors.Is(err, errEnded) && !errors.Is(err, errClean) {
 		problem = err.Error()
 	}
-	s.p.finish(call, w.sent, errors.Is(err, errGone), problem)
+	s.p.finish(call, w.sent, errors.Is(err, errCallerLeft), problem)
 	return again
 }
 
 func (s *session) player(q request, w *wire, steps []Step, total int) *player {
 	p := &player{q: q, w: w, steps: steps, requestID: fmt.Sprintf("req_%s%06d", s.p.seed, total)}
 	p.collapse = !q.stream && canCollapse(steps)
-	p.voice = s.p.voice(scene{
+	p.writer = s.p.writerFor(callContext{
 		q: q, ids: &ids{seed: s.p.seed, call: total}, style: &p.style, now: time.Now(), usage: firstUsage(steps),
 	})
 	return p
 }
 
-func (p *Provider) voice(c scene) voice {
+func (p *Provider) writerFor(c callContext) protocolWriter {
 	switch c.q.surface {
 	case surfaceResponses:
-		return &responsesVoice{scene: c, acct: p.acct}
+		return &responsesWriter{callContext: c, acct: p.acct}
 	case surfaceChat:
-		return &chatVoice{scene: c}
+		return &chatWriter{callContext: c}
 	case surfaceMessages:
-		return &messagesVoice{scene: c}
+		return &messagesWriter{callContext: c}
 	}
-	return &otherVoice{scene: c, acct: p.acct, models: p.modelNames()}
+	return &otherWriter{callContext: c, acct: p.acct, models: p.modelNames()}
 }
 
 // defaultSteps is what happens without a script: the calls beside the protocols are answered, an unknown model is

@@ -147,7 +147,7 @@ func events(t *testing.T, body string) (names []string, data []map[string]any) {
 	return names, data
 }
 
-func bubble(t *testing.T, f func(t *testing.T, b *bench)) {
+func virtualProvider(t *testing.T, f func(t *testing.T, b *bench)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) { f(t, overMemory(t, nil)) })
 }

@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// unsugar turns the convenient spellings of a field's value into the plain one: tool arguments and event data as
+// expandShortForms turns the convenient spellings of a field's value into the plain one: tool arguments and event data as
 // a map, header values and delays as numbers.
-func unsugar(field string, v any) any {
+func expandShortForms(field string, v any) any {
 	switch field {
 	case "args", "data", "result":
 		if _, text := v.(string); !text {
@@ -31,7 +31,7 @@ func unsugar(field string, v any) any {
 		for _, t := range list {
 			if o, ok := t.(object); ok {
 				for i := range o {
-					o[i].value = unsugar(o[i].key, o[i].value)
+					o[i].value = expandShortForms(o[i].key, o[i].value)
 				}
 			}
 		}

@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// voice says the words of the language in one protocol. It keeps what was said, so that later events and the final
+// protocolWriter says the words of the language in one protocol. It keeps what was said, so that later events and the final
 // object agree with the earlier ones.
-type voice interface {
+type protocolWriter interface {
 	// event gives the frames of one event word, none where the protocol has no counterpart. For words that end the
 	// answer it also gives what makes the whole answer that a request without stream gets.
 	event(s Step) ([]frame, func() reply)
@@ -18,8 +18,8 @@ type voice interface {
 	failure(s Step) reply
 }
 
-// scene is what every voice knows of its call.
-type scene struct {
+// callContext is what every voice knows of its call.
+type callContext struct {
 	q     request
 	ids   *ids
 	style *style
@@ -51,13 +51,13 @@ func (i *ids) or(given, prefix string) string {
 	return i.next(prefix)
 }
 
-// finished lays the step's own changes over an event.
-func (c scene) finished(s Step, event object) string {
+// withChanges lays the step's own changes over an event.
+func (c callContext) withChanges(s Step, event object) string {
 	return string(jsonText(event.merge(c.changes(s))))
 }
 
 // changes is the step's set.
-func (c scene) changes(s Step) object {
+func (c callContext) changes(s Step) object {
 	if s.Set == nil {
 		return nil
 	}
@@ -67,7 +67,7 @@ func (c scene) changes(s Step) object {
 }
 
 // sized is the text of a delta: what the step says, or for huge as much as makes the event that size.
-func (c scene) sized(s Step, build func(text string) frame) string {
+func (c callContext) sized(s Step, build func(text string) frame) string {
 	if s.Do != "huge" {
 		return s.Text
 	}
@@ -75,7 +75,7 @@ func (c scene) sized(s Step, build func(text string) frame) string {
 }
 
 // modelName is the model that answers.
-func (c scene) modelName(s Step) string {
+func (c callContext) modelName(s Step) string {
 	if s.Model != "" {
 		return s.Model
 	}

@@ -13,15 +13,15 @@ import (
 
 // The ways in which playing stops before the last step. None is a failure of the provider.
 var (
-	errGone  = errors.New("the peer left")
-	errEnded = errors.New("the script ended the connection")
-	errClean = errors.New("the script cut the body with a clean end")
+	errCallerLeft = errors.New("the peer left")
+	errEnded      = errors.New("the script ended the connection")
+	errClean      = errors.New("the script cut the body with a clean end")
 )
 
 // wire writes one answer: the head, the body in the pieces that the script wants, the end.
 type wire struct {
 	conn net.Conn
-	peer *peer
+	peer *caller
 
 	head    bool // written
 	length  bool // the body's length was said; otherwise it is chunked
@@ -143,7 +143,7 @@ func (w *wire) frame(p []byte) []byte {
 
 func (w *wire) put(p []byte) error {
 	if _, err := w.conn.Write(p); err != nil {
-		return errGone
+		return errCallerLeft
 	}
 	return nil
 }

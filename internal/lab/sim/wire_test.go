@@ -82,7 +82,7 @@ func TestRawBytesOnTheWire(t *testing.T) {
 				if network == "tcp" {
 					run(t, overTCP(t, nil))
 				} else {
-					bubble(t, run)
+					virtualProvider(t, run)
 				}
 			})
 		}
@@ -99,7 +99,7 @@ func TestResetAfterBytes(t *testing.T) {
 }
 
 func TestTimes(t *testing.T) {
-	bubble(t, func(t *testing.T, b *bench) {
+	virtualProvider(t, func(t *testing.T, b *bench) {
 		b.p.Script("m", Play(Wait(3*time.Second), PauseAt(2, 5*time.Second), Raw("0123"), Wait(time.Second), Drip(time.Minute), Raw("ab"), FIN()))
 		start := time.Now()
 		in := bufio.NewReader(b.send("/v1/responses", stream("m")))
@@ -126,7 +126,7 @@ func TestTimes(t *testing.T) {
 }
 
 func TestHangEndsWhenThePeerLeaves(t *testing.T) {
-	bubble(t, func(t *testing.T, b *bench) {
+	virtualProvider(t, func(t *testing.T, b *bench) {
 		b.p.Script("m", Play(Created(), Hang()))
 		c := b.send("/v1/responses", stream("m"))
 		start := time.Now()
@@ -139,14 +139,14 @@ func TestHangEndsWhenThePeerLeaves(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if d := calls[0].Gone.Sub(start); d != time.Hour {
+		if d := calls[0].CallerLeft.Sub(start); d != time.Hour {
 			t.Errorf("gone after %v", d)
 		}
 	})
 }
 
 func TestGzip(t *testing.T) {
-	bubble(t, func(t *testing.T, b *bench) {
+	virtualProvider(t, func(t *testing.T, b *bench) {
 		for _, steps := range [][]Step{{Gzip(), Raw("hello"), End()}, {Gzip(), ReplyBody(200, "text/plain", "hello")}} {
 			b.p.Script("m", Play(steps...))
 			res, body, err := b.answer("/v1/responses", stream("m"))
@@ -167,7 +167,7 @@ func TestGzip(t *testing.T) {
 func TestHugeEventHasExactlyTheSize(t *testing.T) {
 	for _, path := range []string{"/v1/responses", "/v1/chat/completions", "/v1/messages"} {
 		for _, style := range [][]Step{nil, {CRLF()}, {Unnamed()}} {
-			bubble(t, func(t *testing.T, b *bench) {
+			virtualProvider(t, func(t *testing.T, b *bench) {
 				got := b.body(path, append(style, Huge(100_000), End())...)
 				if len(got) != 100_000 {
 					t.Errorf("%s: %d bytes", path, len(got))
@@ -178,7 +178,7 @@ func TestHugeEventHasExactlyTheSize(t *testing.T) {
 }
 
 func TestConnectionIsKeptAfterACleanEnd(t *testing.T) {
-	bubble(t, func(t *testing.T, b *bench) {
+	virtualProvider(t, func(t *testing.T, b *bench) {
 		b.p.Script("m", Calls([]Step{Completed(nil)}, []Step{ReplyJSON(503, nil)}, []Step{CutAt(1, "end"), Raw("ab"), End()}))
 		c := b.send("/v1/responses", stream("m"))
 		in := bufio.NewReader(c)
@@ -199,7 +199,7 @@ func TestConnectionIsKeptAfterACleanEnd(t *testing.T) {
 }
 
 func TestCutBeyondTheBodyIsReported(t *testing.T) {
-	bubble(t, func(t *testing.T, b *bench) {
+	virtualProvider(t, func(t *testing.T, b *bench) {
 		b.body("/v1/responses", CutAt(1000, "reset"), Raw("ab"), End())
 		calls, _ := b.p.WaitDone(t.Context(), "m", 1)
 		if want := "the body ended at byte 2, before the cut at 1000"; calls[0].Err != want || calls[0].Sent != 2 {
@@ -228,7 +228,7 @@ func TestServeRefusing(t *testing.T) {
 	if err := <-done; err != nil {
 		t.Error(err)
 	}
-	addr, err := DeadAddr()
+	addr, err := UnreachableAddr()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -151,8 +151,8 @@ func decodeScript(v any) (Script, error) {
 	return s, s.Check()
 }
 
-// takesMap are the words whose bare value may itself be a map.
-var takesMap = map[string]bool{"usage": true, "args": true}
+// takesMapping are the words whose bare value may itself be a map.
+var takesMapping = map[string]bool{"usage": true, "args": true}
 
 // decodeStep reads a bare word, {word: value, field: value …} or the long form {do: word, field: value …}.
 func decodeStep(v any) (Step, error) {
@@ -180,7 +180,7 @@ func decodeStep(v any) (Step, error) {
 	}
 	fields, isMap := value.(object)
 	switch {
-	case isMap && !(takesMap[name] && fields.get(name) == nil):
+	case isMap && !(takesMapping[name] && fields.get(name) == nil):
 		return fromFields(name, slices.Concat(fields, rest))
 	case value == nil:
 		return fromFields(name, rest)
@@ -200,7 +200,7 @@ func fromFields(name string, fields object) (Step, error) {
 		if plain.get(m.key) != nil {
 			return Step{}, fmt.Errorf("%s: %q twice", name, m.key)
 		}
-		plain = append(plain, member{m.key, unsugar(m.key, m.value)})
+		plain = append(plain, member{m.key, expandShortForms(m.key, m.value)})
 	}
 	d := json.NewDecoder(bytes.NewReader(jsonText(plain)))
 	d.DisallowUnknownFields()

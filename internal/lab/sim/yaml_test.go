@@ -102,7 +102,7 @@ func TestScriptsMarshalIntoTheLanguage(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if e.Dead {
+		if e.Unreachable {
 			continue
 		}
 		got, err := LoadScript(text)

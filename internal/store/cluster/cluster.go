@@ -26,9 +26,9 @@ import (
 	"rubicon/internal/wire/ident"
 )
 
-// ErrBuried: this node was taken for dead, because it could not reach the
+// ErrLeaseLost: this node was taken for dead, because it could not reach the
 // database for a lease. It must join again under another name.
-var ErrBuried = errors.New("this node's lease ran out and another node took over")
+var ErrLeaseLost = errors.New("this node's lease ran out and another node took over")
 
 // Options are what a node works with. All of it is required.
 type Options struct {
@@ -36,15 +36,15 @@ type Options struct {
 	IDs   *ident.Source
 	Log   *slog.Logger
 	Lease time.Duration
-	// Claimants tells which nodes unfinished work names.
-	Claimants func(ctx context.Context) ([]string, error)
+	// NodesWithWork tells which nodes unfinished work names.
+	NodesWithWork func(ctx context.Context) ([]string, error)
 	// TakeOver resolves the unfinished work of a node that is no more. It may
 	// be called for the same node more than once, and by more than one node.
 	TakeOver func(ctx context.Context, node string) error
 }
 
-// beatsPerLease is how many beats may be lost before a node is taken for dead.
-const beatsPerLease = 5
+// renewalsPerLease is how many beats may be lost before a node is taken for dead.
+const renewalsPerLease = 5
 
 // Node is this process among those that share a database.
 type Node struct {
@@ -134,13 +134,13 @@ func (n *Node) Rejoin(ctx context.Context, buried string) error {
 	return nil
 }
 
-// Beat shows that the process lives, which is also a test of whether the
+// Renew shows that the process lives, which is also a test of whether the
 // database takes writes.
-func (n *Node) Beat(ctx context.Context) error {
+func (n *Node) Renew(ctx context.Context) error {
 	id := n.ID()
 	var changed int64
 	err := n.DB.Write(ctx, func(tx *store.Tx) (err error) {
-		changed, err = tx.Exec(beat, id)
+		changed, err = tx.Exec(renew, id)
 		return err
 	}, Expect(id)) // what is announced is not waited for: others need the writer
 	if err == nil && changed == 0 {
@@ -152,8 +152,8 @@ func (n *Node) Beat(ctx context.Context) error {
 // Leave takes this process out, once nothing unfinished names it.
 func (n *Node) Leave(ctx context.Context) error { return n.remove(ctx, n.ID()) }
 
-// Bury takes a process out that is known to be dead.
-func (n *Node) Bury(ctx context.Context, id string) error { return n.remove(ctx, id) }
+// RemoveDead takes a process out that is known to be dead.
+func (n *Node) RemoveDead(ctx context.Context, id string) error { return n.remove(ctx, id) }
 
 func (n *Node) remove(ctx context.Context, id string) error {
 	err := n.DB.Write(ctx, func(tx *store.Tx) error {

@@ -21,8 +21,8 @@ import (
 // The suite runs on every database that the store supports.
 func TestMain(m *testing.M) { goleak.VerifyTestMain(storetest.Each(m)) }
 
-// work is what nodes name themselves in.
-type work struct {
+// testWork is what nodes name themselves in.
+type testWork struct {
 	db    *store.DB
 	mu    sync.Mutex
 	taken []string
@@ -35,10 +35,10 @@ const (
 	endWork    = `DELETE FROM work WHERE node = ?`
 )
 
-func newWork(t *testing.T, db *store.DB) *work {
+func newWork(t *testing.T, db *store.DB) *testWork {
 	t.Helper()
 	must(t, db.Write(t.Context(), func(tx *store.Tx) error { _, err := tx.Exec(createWork); return err }))
-	return &work{db: db}
+	return &testWork{db: db}
 }
 
 func must(t *testing.T, err error) {
@@ -48,7 +48,7 @@ func must(t *testing.T, err error) {
 	}
 }
 
-func (w *work) claimants(ctx context.Context) (nodes []string, err error) {
+func (w *testWork) claimants(ctx context.Context) (nodes []string, err error) {
 	err = w.db.Read(ctx, func(q *store.Query) error {
 		return q.Each(allWork, nil, func(row store.Rows) error {
 			var node string
@@ -60,7 +60,7 @@ func (w *work) claimants(ctx context.Context) (nodes []string, err error) {
 	return nodes, err
 }
 
-func (w *work) takeOver(ctx context.Context, node string) error {
+func (w *testWork) takeOver(ctx context.Context, node string) error {
 	w.mu.Lock()
 	w.taken = append(w.taken, node)
 	w.mu.Unlock()
@@ -68,7 +68,7 @@ func (w *work) takeOver(ctx context.Context, node string) error {
 }
 
 // begin is work that begins under the node's name.
-func (w *work) begin(ctx context.Context, node, name string) error {
+func (w *testWork) begin(ctx context.Context, node, name string) error {
 	return w.db.Write(ctx, func(tx *store.Tx) error {
 		if err := Check(tx, node); err != nil {
 			return err
@@ -78,17 +78,17 @@ func (w *work) begin(ctx context.Context, node, name string) error {
 	}, Expect(node))
 }
 
-func (w *work) join(t *testing.T, lease time.Duration) *Node {
+func (w *testWork) join(t *testing.T, lease time.Duration) *Node {
 	t.Helper()
 	n, err := Join(t.Context(), Options{DB: w.db, IDs: ident.New(rand.Reader, time.Now), Log: slog.New(slog.DiscardHandler), Lease: lease,
-		Claimants: w.claimants, TakeOver: w.takeOver})
+		NodesWithWork: w.claimants, TakeOver: w.takeOver})
 	must(t, err)
 	return n
 }
 
 func (n *Node) names(t *testing.T) []string {
 	t.Helper()
-	beats, err := n.beats(t.Context())
+	beats, err := n.renewals(t.Context())
 	must(t, err)
 	var names []string
 	for id := range beats {
@@ -133,14 +133,14 @@ func TestOnlyTheWorkOfTheDeadIsTakenOver(t *testing.T) {
 	alive := w.join(t, time.Minute)
 	must(t, w.begin(t.Context(), alive.ID(), "under way"))
 	if w.db.Shared() {
-		must(t, alive.Sweep(t.Context()))
+		must(t, alive.TakeOverAll(t.Context()))
 		if len(w.taken) != 0 {
 			t.Fatalf("took over %v from the living", w.taken)
 		}
-		must(t, alive.Bury(t.Context(), dead.ID()))
+		must(t, alive.RemoveDead(t.Context(), dead.ID()))
 	}
-	must(t, alive.Sweep(t.Context()))
-	must(t, alive.Sweep(t.Context()))
+	must(t, alive.TakeOverAll(t.Context()))
+	must(t, alive.TakeOverAll(t.Context()))
 	if diff := cmp.Diff([]string{dead.ID()}, w.taken); diff != "" {
 		t.Error(diff)
 	}
@@ -155,11 +155,11 @@ func TestABuriedNodeBeginsNothing(t *testing.T) {
 	w := newWork(t, storetest.Open(t))
 	n := w.join(t, time.Minute)
 	buried := n.ID()
-	must(t, n.Bury(t.Context(), buried))
-	if err := w.begin(t.Context(), buried, "too late"); !errors.Is(err, ErrBuried) {
+	must(t, n.RemoveDead(t.Context(), buried))
+	if err := w.begin(t.Context(), buried, "too late"); !errors.Is(err, ErrLeaseLost) {
 		t.Errorf("got %v", err)
 	}
-	must(t, n.Beat(t.Context())) // it notices, and is somebody else from now on
+	must(t, n.Renew(t.Context())) // it notices, and is somebody else from now on
 	if n.ID() == buried {
 		t.Error("it kept its name")
 	}
@@ -184,7 +184,7 @@ func TestBuryingUnderFire(t *testing.T) {
 	defer theirs.Close()
 	w := newWork(t, mine)
 	n := w.join(t, time.Minute)
-	other := (&work{db: theirs}).join(t, time.Minute)
+	other := (&testWork{db: theirs}).join(t, time.Minute)
 	for range 5 {
 		name := n.ID()
 		var workers sync.WaitGroup
@@ -192,7 +192,7 @@ func TestBuryingUnderFire(t *testing.T) {
 			workers.Go(func() {
 				for {
 					err := w.begin(t.Context(), name, "x")
-					if errors.Is(err, ErrBuried) {
+					if errors.Is(err, ErrLeaseLost) {
 						return
 					}
 					if err != nil {
@@ -203,8 +203,8 @@ func TestBuryingUnderFire(t *testing.T) {
 			})
 		}
 		time.Sleep(20 * time.Millisecond) // work is under way
-		must(t, other.Bury(t.Context(), name))
-		must(t, other.Sweep(t.Context()))
+		must(t, other.RemoveDead(t.Context(), name))
+		must(t, other.TakeOverAll(t.Context()))
 		workers.Wait()
 		if left, err := w.claimants(t.Context()); err != nil || len(left) != 0 {
 			t.Fatalf("%d pieces of work of a dead node are nobody's, %v", len(left), err)

@@ -22,7 +22,7 @@ func fenceOf(tx *store.Tx) *fence {
 
 // Load reads the rows.
 func (f *fence) Load(tx *store.Tx) {
-	tx.Ask(selectAlive, f.asked, func(row store.Rows) error {
+	tx.Preload(selectAlive, f.asked, func(row store.Rows) error {
 		var id string
 		err := row.Scan(&id)
 		f.alive[id] = true
@@ -46,7 +46,7 @@ func Expect(id string) func(tx *store.Tx) {
 // Expect must have announced the node.
 func Check(tx *store.Tx, id string) error {
 	if !fenceOf(tx).alive[id] {
-		return ErrBuried
+		return ErrLeaseLost
 	}
 	return nil
 }

@@ -18,7 +18,7 @@ func (n *Node) Run(ctx context.Context) error {
 		<-ctx.Done()
 		return nil
 	}
-	every := n.Lease / beatsPerLease
+	every := n.Lease / renewalsPerLease
 	t := time.NewTicker(every)
 	defer t.Stop()
 	var (
@@ -32,9 +32,9 @@ func (n *Node) Run(ctx context.Context) error {
 			return nil
 		case <-t.C:
 		}
-		err := n.tick(ctx, &w)
-		if turn++; err == nil && turn%beatsPerLease == 0 {
-			err = n.Sweep(ctx)
+		err := n.renewAndCheck(ctx, &w)
+		if turn++; err == nil && turn%renewalsPerLease == 0 {
+			err = n.TakeOverAll(ctx)
 		}
 		if ctx.Err() == nil && (err != nil) != down {
 			if down = err != nil; down {
@@ -46,28 +46,28 @@ func (n *Node) Run(ctx context.Context) error {
 	}
 }
 
-// tick is one beat and one look.
-func (n *Node) tick(ctx context.Context, w *watch) error {
+// renewAndCheck is one beat and one look.
+func (n *Node) renewAndCheck(ctx context.Context, w *watch) error {
 	// Late is as bad as never, and the ticks that are missed count.
 	ctx, done := context.WithTimeout(ctx, n.Lease/2)
 	defer done()
-	err := n.Beat(ctx)
+	err := n.Renew(ctx)
 	var beats map[string]int64
 	if err == nil {
-		beats, err = n.beats(ctx)
+		beats, err = n.renewals(ctx)
 	}
 	if err != nil {
-		w.blink()
+		w.reset()
 		return err
 	}
 	delete(beats, n.ID())
-	for _, id := range w.look(time.Now(), beats, n.Lease, n.Lease/2) {
-		err = errors.Join(err, n.bury(ctx, id, beats[id]))
+	for _, id := range w.update(time.Now(), beats, n.Lease, n.Lease/2) {
+		err = errors.Join(err, n.takeOverExpired(ctx, id, beats[id]))
 	}
 	return err
 }
 
-func (n *Node) beats(ctx context.Context) (map[string]int64, error) {
+func (n *Node) renewals(ctx context.Context) (map[string]int64, error) {
 	beats := map[string]int64{}
 	err := n.DB.Read(ctx, func(q *store.Query) error {
 		return q.Each(selectBeats, nil, func(row store.Rows) error {
@@ -86,9 +86,9 @@ func (n *Node) beats(ctx context.Context) (map[string]int64, error) {
 	return beats, err
 }
 
-// bury removes a node whose lease ran out, and takes its work over; another
+// takeOverExpired removes a node whose lease ran out, and takes its work over; another
 // node may do the same at this moment.
-func (n *Node) bury(ctx context.Context, id string, beat int64) error {
+func (n *Node) takeOverExpired(ctx context.Context, id string, beat int64) error {
 	var removed int64
 	err := n.DB.Write(ctx, func(tx *store.Tx) (err error) {
 		removed, err = tx.Exec(deleteSilent, id, beat)
@@ -101,18 +101,18 @@ func (n *Node) bury(ctx context.Context, id string, beat int64) error {
 		return nil // it lives, or somebody else took over
 	}
 	n.Log.Warn("a node's lease ran out: taking its requests over", "node", id, "lease", n.Lease)
-	return n.Sweep(ctx)
+	return n.TakeOverAll(ctx)
 }
 
-// Sweep takes over whatever names a node that is no more: of one that was
+// TakeOverAll takes over whatever names a node that is no more: of one that was
 // removed, and of one whose remover died in turn.
-func (n *Node) Sweep(ctx context.Context) error {
+func (n *Node) TakeOverAll(ctx context.Context) error {
 	// In this order: a node enters before anything names it.
-	claimants, err := n.Claimants(ctx)
+	claimants, err := n.NodesWithWork(ctx)
 	if err != nil || len(claimants) == 0 {
 		return err
 	}
-	beats, err := n.beats(ctx)
+	beats, err := n.renewals(ctx)
 	if err != nil {
 		return err
 	}

@@ -7,7 +7,7 @@ const (
 	selectIdentity = `SELECT id FROM store_identity`
 
 	insertNode  = `INSERT INTO nodes (id, host, started_at, beat) VALUES (?, ?, ?, 0)`
-	beat        = `UPDATE nodes SET beat = beat + 1 WHERE id = ?`
+	renew       = `UPDATE nodes SET beat = beat + 1 WHERE id = ?`
 	selectBeats = `SELECT id, beat FROM nodes`
 	deleteNode  = `DELETE FROM nodes WHERE id = ?`
 	deleteAll   = `DELETE FROM nodes`

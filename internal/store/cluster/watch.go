@@ -8,30 +8,30 @@ import (
 // watch is what a node has seen of the others. It compares no clocks: a beat
 // that does not change while the watcher looks is all there is to see.
 type watch struct {
-	looked time.Time
-	seen   map[string]sighting
+	updatedAt time.Time
+	seen      map[string]lastSeen
 }
 
-// sighting is a node's beat, and since when it has been the same.
-type sighting struct {
+// lastSeen is a node's beat, and since when it has been the same.
+type lastSeen struct {
 	beat  int64
 	since time.Time
 }
 
-// look takes in what stands in the database now, and tells which nodes have
+// update takes in what stands in the database now, and tells which nodes have
 // not beaten for a lease. After a pause in looking longer than gap everything
 // begins anew: whatever kept the watcher from looking may have kept the others
 // from beating.
-func (w *watch) look(now time.Time, beats map[string]int64, lease, gap time.Duration) (silent []string) {
-	if w.looked.IsZero() || now.Sub(w.looked) > gap {
+func (w *watch) update(now time.Time, beats map[string]int64, lease, gap time.Duration) (silent []string) {
+	if w.updatedAt.IsZero() || now.Sub(w.updatedAt) > gap {
 		w.seen = nil
 	}
-	w.looked = now
-	seen := make(map[string]sighting, len(beats))
+	w.updatedAt = now
+	seen := make(map[string]lastSeen, len(beats))
 	for id, beat := range beats {
 		s, known := w.seen[id]
 		if !known || s.beat != beat {
-			s = sighting{beat, now}
+			s = lastSeen{beat, now}
 		}
 		seen[id] = s
 		if now.Sub(s.since) >= lease {
@@ -43,5 +43,5 @@ func (w *watch) look(now time.Time, beats map[string]int64, lease, gap time.Dura
 	return silent
 }
 
-// blink forgets everything: the database could not be looked at.
-func (w *watch) blink() { *w = watch{} }
+// reset forgets everything: the database could not be looked at.
+func (w *watch) reset() { *w = watch{} }

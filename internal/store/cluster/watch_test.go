@@ -13,17 +13,17 @@ const (
 	testGap   = testLease / 2
 )
 
-// glance is one look at the database: after so long, with those beats.
-type glance struct {
-	after time.Duration
-	beats map[string]int64
-	blink bool // the database could not be looked at before
-	want  []string
+// lookCase is one look at the database: after so long, with those beats.
+type lookCase struct {
+	after     time.Duration
+	beats     map[string]int64
+	readFails bool // the database could not be looked at before
+	want      []string
 }
 
 func TestWatch(t *testing.T) {
 	still := map[string]int64{"a": 1}
-	for name, glances := range map[string][]glance{
+	for name, glances := range map[string][]lookCase{
 		"a node that beats": {{0, still, false, nil}, {5 * time.Second, map[string]int64{"a": 2}, false, nil},
 			{5 * time.Second, map[string]int64{"a": 3}, false, nil}, {5 * time.Second, map[string]int64{"a": 4}, false, nil}},
 		"one that does not": {{0, still, false, nil}, {5 * time.Second, still, false, nil}, {5 * time.Second, still, false, nil},
@@ -43,10 +43,10 @@ func TestWatch(t *testing.T) {
 		var w watch
 		for i, g := range glances {
 			now = now.Add(g.after)
-			if g.blink {
-				w.blink()
+			if g.readFails {
+				w.reset()
 			}
-			if diff := cmp.Diff(g.want, w.look(now, g.beats, testLease, testGap)); diff != "" {
+			if diff := cmp.Diff(g.want, w.update(now, g.beats, testLease, testGap)); diff != "" {
 				t.Errorf("%s, look %d: %s", name, i, diff)
 			}
 		}
@@ -66,14 +66,14 @@ func TestWatchNeverBuriesTheLiving(t *testing.T) {
 			now = now.Add(step)
 			if rapid.IntRange(0, 20).Draw(rt, "outage") == 0 {
 				now = now.Add(time.Hour) // for both
-				w.blink()
+				w.reset()
 				silent = 0
 			}
 			if silent += step; silent >= testLease-time.Second || rapid.Bool().Draw(rt, "beats") {
 				beat++
 				silent = 0
 			}
-			if dead := w.look(now, map[string]int64{"a": beat}, testLease, testGap); len(dead) > 0 {
+			if dead := w.update(now, map[string]int64{"a": beat}, testLease, testGap); len(dead) > 0 {
 				rt.Fatalf("%v taken for dead, silent for %s", dead, silent)
 			}
 		}

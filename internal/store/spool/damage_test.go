@@ -70,7 +70,7 @@ func damaged(t *testing.T, file []byte, live bool, want []string, hit int) {
 	}}
 	s := opened(t, dir, file, live, o)
 	for range 2 { // one that cannot be carried out makes it be read again
-		_ = s.Drain(func([][]byte) (int, error) { return 0, os.ErrDeadlineExceeded })
+		_ = s.Process(func([][]byte) (int, error) { return 0, os.ErrDeadlineExceeded })
 	}
 	got := drain(t, s)
 	must(t, s.Append([]byte("new")))

@@ -55,7 +55,7 @@ type Spool struct {
 	Options
 	path string
 
-	draining sync.Mutex // one Drain at a time
+	processing sync.Mutex // one Drain at a time
 
 	mu     sync.Mutex
 	file   *os.File // nil: in memory only
@@ -90,7 +90,7 @@ func Create(dir, name string, o Options) (*Spool, error) {
 	if err != nil {
 		return nil, fmt.Errorf("making the spool for settlements that wait; check store.spool: %w", err)
 	}
-	if err := hold(f); err != nil {
+	if err := lock(f); err != nil {
 		return nil, errors.Join(fmt.Errorf("locking the spool: %w", err), f.Close())
 	}
 	s.file = f
@@ -98,18 +98,18 @@ func Create(dir, name string, o Options) (*Spool, error) {
 	return s, nil
 }
 
-// hold locks a file until it is closed or the process ends.
-func hold(f *os.File) error { return syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) }
+// lock locks a file until it is closed or the process ends.
+func lock(f *os.File) error { return syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) }
 
-// Left is the spool of a process that ended without draining it.
-type Left struct {
+// Leftover is the spool of a process that ended without draining it.
+type Leftover struct {
 	*Spool
 	Name string // that it was created with
 }
 
 // Leftovers takes over the spools in the folder whose names have the prefix and
 // whose processes have ended. Those of living ones stay theirs.
-func Leftovers(dir, prefix string, o Options) (list []Left, err error) {
+func Leftovers(dir, prefix string, o Options) (list []Leftover, err error) {
 	files, err := filepath.Glob(filepath.Join(dir, "*"+suffix))
 	if err != nil {
 		return nil, err
@@ -119,19 +119,19 @@ func Leftovers(dir, prefix string, o Options) (list []Left, err error) {
 		if !strings.HasPrefix(name, prefix) {
 			continue
 		}
-		s, err := adopt(path, o)
+		s, err := openUnlocked(path, o)
 		if err != nil {
 			return list, fmt.Errorf("reading the spool %s: %w", path, err)
 		}
 		if s != nil {
-			list = append(list, Left{s, name})
+			list = append(list, Leftover{s, name})
 		}
 	}
 	return list, nil
 }
 
-// adopt opens a spool that nobody holds; nil if somebody does.
-func adopt(path string, o Options) (*Spool, error) {
+// openUnlocked opens a spool that nobody holds; nil if somebody does.
+func openUnlocked(path string, o Options) (*Spool, error) {
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, nil // its process ended well at this moment
@@ -139,7 +139,7 @@ func adopt(path string, o Options) (*Spool, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := hold(f); err != nil {
+	if err := lock(f); err != nil {
 		_ = f.Close()
 		if errors.Is(err, syscall.EWOULDBLOCK) {
 			return nil, nil
@@ -262,12 +262,12 @@ func (s *Spool) Waiting() (n int, since time.Time) {
 // batch is how many entries Drain hands out at once.
 const batch = 256
 
-// Drain hands entries to take, in order and some at once, until there are none
+// Process hands entries to take, in order and some at once, until there are none
 // or take returns an error, which Drain returns. take tells how many of them,
 // from the first, it has taken; those are forgotten.
-func (s *Spool) Drain(take func(entries [][]byte) (taken int, err error)) error {
-	s.draining.Lock()
-	defer s.draining.Unlock()
+func (s *Spool) Process(take func(entries [][]byte) (taken int, err error)) error {
+	s.processing.Lock()
+	defer s.processing.Unlock()
 	for {
 		b, err := s.next()
 		if err != nil || len(b.entries) == 0 {

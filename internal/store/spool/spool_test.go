@@ -34,7 +34,7 @@ func one(take func(entry []byte) error) func([][]byte) (int, error) {
 
 func drain(t *testing.T, s *Spool) (got []string) {
 	t.Helper()
-	must(t, s.Drain(one(func(e []byte) error { got = append(got, string(e)); return nil })))
+	must(t, s.Process(one(func(e []byte) error { got = append(got, string(e)); return nil })))
 	if n, since := s.Waiting(); n != 0 || !since.IsZero() {
 		t.Errorf("%d wait after draining, since %v", n, since)
 	}
@@ -55,7 +55,7 @@ func TestEntriesComeOutInOrder(t *testing.T) {
 		// One that cannot be carried out stays, with those behind it.
 		refused := errors.New("no")
 		var got []string
-		err := s.Drain(one(func(e []byte) error {
+		err := s.Process(one(func(e []byte) error {
 			if len(got) == 2 {
 				return refused
 			}
@@ -202,11 +202,11 @@ func TestManyAtOnce(t *testing.T) {
 	}
 	wg.Go(func() {
 		for range 200 {
-			_ = s.Drain(one(func(e []byte) error { seen[string(e)]++; return nil }))
+			_ = s.Process(one(func(e []byte) error { seen[string(e)]++; return nil }))
 		}
 	})
 	wg.Wait()
-	must(t, s.Drain(one(func(e []byte) error { seen[string(e)]++; return nil })))
+	must(t, s.Process(one(func(e []byte) error { seen[string(e)]++; return nil })))
 	if len(seen) != 400 {
 		t.Errorf("%d of 400 came out", len(seen))
 	}

@@ -54,7 +54,7 @@ func readObject(body []byte, depth int) (info protocol.FailureInfo, ok bool) {
 	for _, name := range [...]string{"error", "errors"} {
 		if e := jsonscan.Get(body, name); e != nil && jsonscan.KindOf(e) != jsonscan.KindNull && depth > 0 {
 			if in, found := readBody(e, depth-1); found {
-				return beside(in, body), true
+				return codeBesideError(in, body), true
 			}
 		}
 	}
@@ -66,10 +66,10 @@ func readObject(body []byte, depth int) (info protocol.FailureInfo, ok bool) {
 	return info, info.Message != "" || info.Code != "" || info.Type != "" && depth < maxNesting
 }
 
-// beside fills in a code that stands beside an error that is only a text, as
+// codeBesideError fills in a code that stands beside an error that is only a text, as
 // xAI writes it ({"code": "…", "error": "…"}), and the words beside one that is
 // only a number. A status may stand there whatever the error is.
-func beside(in protocol.FailureInfo, body []byte) protocol.FailureInfo {
+func codeBesideError(in protocol.FailureInfo, body []byte) protocol.FailureInfo {
 	around := Fields(body)
 	if in.Code == "" && in.Type == "" {
 		in.Code, in.Type = around.Code, around.Type

@@ -11,7 +11,7 @@ import (
 func TestChannelRules(t *testing.T) {
 	retryable := true
 	own := []Rule{
-		{Name: "both", From: 500, Words: []string{"e42"}, CodeOnly: true, Message: []string{"queue full"}, Both: true, Failure: Overloaded},
+		{Name: "both", From: 500, Words: []string{"e42"}, CodeOnly: true, Message: []string{"queue full"}, NeedsBoth: true, Failure: Overloaded},
 		{Name: "type", Types: []string{"throttled"}, Failure: RateLimited, RateLimit: true},
 		{Name: "code", Words: []string{"burst"}, CodeOnly: true, Failure: RateLimited, RateLimit: true},
 		{Name: "never again", Words: []string{"poisoned"}, CodeOnly: true, Failure: Deterministic},

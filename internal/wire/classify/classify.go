@@ -124,14 +124,14 @@ func (r *Rule) matches(f facts) bool {
 	if len(r.Words) == 0 && len(r.Message) == 0 {
 		return true
 	}
-	if r.Both {
-		return r.named(f.info) && r.told(f.info.Message)
+	if r.NeedsBoth {
+		return r.matchesCode(f.info) && r.matchesMessage(f.info.Message)
 	}
-	return r.named(f.info) || r.told(f.info.Message)
+	return r.matchesCode(f.info) || r.matchesMessage(f.info.Message)
 }
 
-// named tells whether code, type or status is one of the rule's words.
-func (r *Rule) named(info protocol.FailureInfo) bool {
+// matchesCode tells whether code, type or status is one of the rule's words.
+func (r *Rule) matchesCode(info protocol.FailureInfo) bool {
 	return slices.Contains(r.Words, strings.ToLower(info.Code)) ||
 		!r.CodeOnly && (slices.Contains(r.Words, strings.ToLower(info.Type)) || info.State != "" && slices.Contains(r.Words, info.State))
 }
@@ -144,11 +144,11 @@ func (r *Rule) numbered(info protocol.FailureInfo) bool {
 	return within(r.Numbers, numberOf(info))
 }
 
-// told tells whether the message fits one of the rule's patterns.
-func (r *Rule) told(message string) bool {
+// matchesMessage tells whether the message fits one of the rule's patterns.
+func (r *Rule) matchesMessage(message string) bool {
 	if len(r.Message) == 0 || message == "" {
 		return false
 	}
-	text := plain(message, r.Unquoted)
-	return slices.ContainsFunc(r.Message, func(p string) bool { return fits(text, p) })
+	text := normalized(message, r.WithoutQuotes)
+	return slices.ContainsFunc(r.Message, func(p string) bool { return matchesPattern(text, p) })
 }

@@ -179,7 +179,7 @@ func TestPlain(t *testing.T) {
 		{"Invalid: ('low').", true, "invalid: ( )."},
 	}
 	for _, c := range cases {
-		if got := plain(c.in, c.unquoted); got != c.want {
+		if got := normalized(c.in, c.unquoted); got != c.want {
 			t.Errorf("plain(%q, %v) = %q, want %q", c.in, c.unquoted, got, c.want)
 		}
 	}
@@ -198,7 +198,7 @@ func TestFits(t *testing.T) {
 		{"a key isolated", "|key is|", false},
 	}
 	for _, c := range cases {
-		if got := fits(c.text, c.pattern); got != c.want {
+		if got := matchesPattern(c.text, c.pattern); got != c.want {
 			t.Errorf("fits(%q, %q) = %v", c.text, c.pattern, got)
 		}
 	}

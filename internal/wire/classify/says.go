@@ -12,5 +12,5 @@ var timeoutWords = []string{"timeout", "timeout_error", "vector_store_timeout", 
 
 func says(words []string, numbers []Span, info protocol.FailureInfo) bool {
 	r := Rule{Words: words, Numbers: numbers}
-	return r.named(info) || r.numbered(info)
+	return r.matchesCode(info) || r.numbered(info)
 }

@@ -29,11 +29,11 @@ func (p Param) holds(name string) bool {
 // maxText bounds what of a message is looked at.
 const maxText = 4096
 
-// plain prepares a message for matching: lower case, single spaces, without
+// normalized prepares a message for matching: lower case, single spaces, without
 // URLs (".../account/api-keys" names no account) and, if asked for, without
 // what stands in quotes: providers quote what the request said, and nobody
 // shall pause a credential by having his own words quoted.
-func plain(message string, unquoted bool) string {
+func normalized(message string, unquoted bool) string {
 	if len(message) > maxText {
 		message = message[:maxText]
 	}
@@ -85,14 +85,14 @@ func closing(s string, i int) int {
 	return 0
 }
 
-// gap is how many bytes a "*" in a pattern may stand for: a name and a verb,
+// maxGap is how many bytes a "*" in a pattern may stand for: a name and a verb,
 // not half a message.
-const gap = 60
+const maxGap = 60
 
-// fits tells whether a text contains a pattern. "^" at its start ties it to the
+// matchesPattern tells whether a text contains a pattern. "^" at its start ties it to the
 // text's start; "|" at either end asks for the end of a word there ("|key|" is
 // not in "keyboard"); "*" stands for a short gap.
-func fits(text, pattern string) bool {
+func matchesPattern(text, pattern string) bool {
 	pattern, atStart := strings.CutPrefix(pattern, "^")
 	pattern, wordStart := strings.CutPrefix(pattern, "|")
 	pattern, wordEnd := strings.CutSuffix(pattern, "|")
@@ -108,16 +108,16 @@ func fits(text, pattern string) bool {
 		begin, end := from+at, from+at+len(first)
 		from = end
 		if wild {
-			near := strings.Index(text[end:min(len(text), end+gap+len(rest))], rest)
+			near := strings.Index(text[end:min(len(text), end+maxGap+len(rest))], rest)
 			if near < 0 {
 				continue
 			}
 			end += near + len(rest)
 		}
-		if !(wordStart && begin > 0 && letter(text[begin-1])) && !(wordEnd && end < len(text) && letter(text[end])) {
+		if !(wordStart && begin > 0 && isWordByte(text[begin-1])) && !(wordEnd && end < len(text) && isWordByte(text[end])) {
 			return true
 		}
 	}
 }
 
-func letter(c byte) bool { return 'a' <= c && c <= 'z' }
+func isWordByte(c byte) bool { return 'a' <= c && c <= 'z' }

@@ -22,8 +22,8 @@ var balanceMessages = []string{"exceeded your current quota", "balance is too lo
 // every request over a limit per minute, and adds which one.
 var meteredMessages = []string{"quota exceeded for metric", "quota exceeded for quota metric", "quota exceeded for aiplatform", "please retry in "}
 
-// aloneMessages say that this request is over the limit by itself.
-var aloneMessages = []string{"request too large", "request is too large", "single request exceeds", "reduce the length of the messages",
+// requestTooLargeMessages say that this request is over the limit by itself.
+var requestTooLargeMessages = []string{"request too large", "request is too large", "single request exceeds", "reduce the length of the messages",
 	"input or output tokens must be reduced", "reduce your message size"}
 
 // overloadWords say that a request was turned away, not executed.
@@ -31,19 +31,19 @@ var overloadWords = []string{"server_is_overloaded", "overloaded_error", "overlo
 	"engine_overloaded_error", "server_overloaded", "service_overloaded", "model_overloaded", "modeloverloaded", "capacity_exceeded", "nocapacity",
 	"no_capacity", "server_busy", "serverbusy", "throttlingexception"}
 
-// vagueWords say that something is not available; only with one of
+// ambiguousWords say that something is not available; only with one of
 // turnedAwayMessages is it certain that the request was turned away.
-var vagueWords = []string{"unavailable", "unavailable_error", "service_unavailable", "service_unavailable_error", "serviceunavailable",
+var ambiguousWords = []string{"unavailable", "unavailable_error", "service_unavailable", "service_unavailable_error", "serviceunavailable",
 	"the service is currently unavailable", "serviceunavailableexception", "api_error"}
 
-var turnedAwayMessages = []string{"overloaded", "at capacity", "over capacity", "too busy", "server busy", "loading model", "pending requests exceeded"}
+var notExecutedMessages = []string{"overloaded", "at capacity", "over capacity", "too busy", "server busy", "loading model", "pending requests exceeded"}
 
 // rateWords are those of docs/contract.md#s3-retryable; meteredWords are further ones.
 // As events those cool the route, but nothing is run again for them, because
 // only the words of that list are retryable.
 var rateWords = []string{"rate_limit_exceeded", "rate_limit_error", "rate_limit"}
 
-var meteredWords = []string{"resource_exhausted", "too_many_requests", "ratelimitreached", "throttlingexception"}
+var moreRateWords = []string{"resource_exhausted", "too_many_requests", "ratelimitreached", "throttlingexception"}
 
 // retryableWords is the list of docs/contract.md#s3-retryable.
 var retryableWords = []string{"server_error", "internal_server_error", "api_error", "server_is_overloaded", "overloaded_error",
@@ -72,12 +72,12 @@ var policyMessages = []string{"violates usage guidelines", "violates our", "viol
 	"usage polic*violat", "content management policy", "content filter", "flagged for", "input was flagged", "prompt was flagged",
 	"content was flagged", "requires moderation", "safety system", "safety check", "country, region, or territory", "location is not supported"}
 
-// deadWords and deadMessages say that the account or key itself is shut: they
+// revokedWords and deadMessages say that the account or key itself is shut: they
 // count even in the company of policy words.
-var deadWords = []string{"account_deactivated", "account_suspended", "account_disabled", "access_terminated", "key_revoked", "invalid_api_key",
+var revokedWords = []string{"account_deactivated", "account_suspended", "account_disabled", "access_terminated", "key_revoked", "invalid_api_key",
 	"api_key_invalid", "incorrect_api_key", "organization_restricted", "project_archived"}
 
-var deadMessages = []string{"account*suspended", "account*deactivated", "account*terminated", "account*disabled", "your account*flagged",
+var revokedMessages = []string{"account*suspended", "account*deactivated", "account*terminated", "account*disabled", "your account*flagged",
 	"consumer*suspended", "your access was terminated", "account associated with this api key", "api key*leaked", "api key*blocked",
 	"api key*revoked", "organization has been disabled", "organization has been restricted"}
 
@@ -91,21 +91,21 @@ var authMessages = []string{"api key", "api-key", "api_key", "apikey", "subscrip
 	"account is|", "account has|", "account was|", "account does|", "account not", "permission", "credential", "your organization",
 	"this organization", "organization is", "organization has", "not authorized to perform", "unregistered callers"}
 
-// shutMessages are failures of the key that some providers tell with 400. They
+// refusedKeyMessages are failures of the key that some providers tell with 400. They
 // are tied to the message's start, where no quotation of the request stands.
-var shutMessages = []string{"^incorrect api key", "^invalid api key", "^api key not valid", "^api key expired", "^api key not found",
+var refusedKeyMessages = []string{"^incorrect api key", "^invalid api key", "^api key not valid", "^api key expired", "^api key not found",
 	"^please pass a valid api key", "^this organization has been disabled", "^organization has been restricted"}
 
-// missingWords say that the channel does not serve this model.
-var missingWords = []string{"model_not_found", "deploymentnotfound", "model_not_available", "invalid_model", "nosuchmodel", "model_not_supported",
+// unknownModelWords say that the channel does not serve this model.
+var unknownModelWords = []string{"model_not_found", "deploymentnotfound", "model_not_available", "invalid_model", "nosuchmodel", "model_not_supported",
 	"unsupported_model", "model_decommissioned", "model_permission_blocked_project", "model_permission_blocked_org"}
 
 var missingMessages = []string{"model*does not exist", "model not exist", "model*not found", "model*is not available", "model*not supported",
 	"model is only supported in", "model*decommissioned", "model*deprecated", "no such model", "unknown model", "^model:", "not a chat model",
 	"deployment*does not exist", "deployment*not found", "no endpoints found", "no allowed providers"}
 
-// lockedMessages say, with 403, that this one model is closed to the account.
-var lockedMessages = []string{"access to model", "access to the model", "access to this model", "model access is denied", "must be verified to use the model",
+// closedModelMessages say, with 403, that this one model is closed to the account.
+var closedModelMessages = []string{"access to model", "access to the model", "access to this model", "model access is denied", "must be verified to use the model",
 	"no access to model", "无权访问模型"}
 
 // notModelMessages begin a 404 for something else than the model.

@@ -47,7 +47,7 @@ func New(code, message string) *Error {
 		row, _ = Lookup(InternalError)
 	}
 	if message == "" {
-		message = row.What
+		message = row.Happened
 	}
 	return &Error{Code: row.Code, Status: row.Status, Type: row.Type, Message: message, Retryable: row.Retryable}
 }

@@ -61,11 +61,11 @@ func TestRowsAreWhole(t *testing.T) {
 			t.Errorf("%s: type %q", r.Code, r.Type)
 		case r.Type != fault.TypeFor(r.Status):
 			t.Errorf("%s: type %q, but %q for its status", r.Code, r.Type, fault.TypeFor(r.Status))
-		case !one(blame, r.Fault):
-			t.Errorf("%s: at fault is %q", r.Code, r.Fault)
+		case !one(blame, r.AtFault):
+			t.Errorf("%s: at fault is %q", r.Code, r.AtFault)
 		case r.Charged != "no" && r.Charged != "delivered":
 			t.Errorf("%s: charged %q", r.Code, r.Charged)
-		case !strings.HasSuffix(r.What, ".") || !strings.HasSuffix(r.Do, ".") && !strings.HasSuffix(r.Do, "…"):
+		case !strings.HasSuffix(r.Happened, ".") || !strings.HasSuffix(r.Advice, ".") && !strings.HasSuffix(r.Advice, "…"):
 			t.Errorf("%s: its words are no sentences", r.Code)
 		case r.Status == 503 && !r.Retryable, r.Status == 429 && !r.Retryable:
 			t.Errorf("%s: %d names a time to come back, but is not retryable", r.Code, r.Status)

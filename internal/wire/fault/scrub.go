@@ -16,53 +16,53 @@ const Elided = "…"
 // text comes back as it is when there is nothing to take out. What is known of a
 // route, whatever it looks like, is taken out by its Secrets.
 func Scrub(text string) string {
-	for i := range telling {
-		p := &telling[i]
+	for i := range secretPatterns {
+		p := &secretPatterns[i]
 		text = p.find.ReplaceAllStringFunc(text, p.elide)
 	}
 	return text
 }
 
-// tell is one kind of telling text. Group 1, where there is one, is what stays
+// secretPattern is one kind of telling text. Group 1, where there is one, is what stays
 // in front of what is taken out.
-type tell struct {
+type secretPattern struct {
 	find *regexp.Regexp
 	is   func(found string) bool // nil: all that is found
 	tail string                  // characters that do not belong to it at its end
 }
 
-// telling lists what a provider's message may tell about the gateway's own
+// secretPatterns lists what a provider's message may tell about the gateway's own
 // accounts and addresses. The expressions find too much on purpose; is tells
 // the rest from prose, model names, file names and the client's own ids.
-var telling = [...]tell{
-	{find: re(`\b[a-z][a-z0-9+.-]*://[^\s"'<>\\]+`), tail: ".,;:!?)]}"},
-	{find: re(`\barn:[a-z0-9-]*:[^\s"'<>\\]+`), tail: ".,;:!?)]}"},
+var secretPatterns = [...]secretPattern{
+	{find: compile(`\b[a-z][a-z0-9+.-]*://[^\s"'<>\\]+`), tail: ".,;:!?)]}"},
+	{find: compile(`\barn:[a-z0-9-]*:[^\s"'<>\\]+`), tail: ".,;:!?)]}"},
 
-	{find: re(`\b(?:sk|pk|rk)[-_][a-z0-9_*.…-]{6,}`), tail: ".-"},
-	{find: re(`\b(?:gsk|xai|hf|ghp|gho|r8|nvapi|pplx|fw|key|glpat|dop_v1|csk|tgp_v1)[-_][a-z0-9_*.…-]{10,}`), is: random, tail: ".-"},
-	{find: re(`\b(?:AIza[a-z0-9_*.…-]{8,}|ya29\.[a-z0-9_-]{10,}|(?:AKIA|ASIA)[a-z0-9]{12,}|eyJ[a-z0-9_-]{8,}\.[a-z0-9._-]+)`), tail: ".-"},
-	{find: re(`\b((?:Bearer|Basic)\s+)[a-z0-9._~+/=*…-]{8,}`), is: random, tail: "."},
-	{find: re(`\b[0-9a-f]{32,}\b`)},
+	{find: compile(`\b(?:sk|pk|rk)[-_][a-z0-9_*.…-]{6,}`), tail: ".-"},
+	{find: compile(`\b(?:gsk|xai|hf|ghp|gho|r8|nvapi|pplx|fw|key|glpat|dop_v1|csk|tgp_v1)[-_][a-z0-9_*.…-]{10,}`), is: random, tail: ".-"},
+	{find: compile(`\b(?:AIza[a-z0-9_*.…-]{8,}|ya29\.[a-z0-9_-]{10,}|(?:AKIA|ASIA)[a-z0-9]{12,}|eyJ[a-z0-9_-]{8,}\.[a-z0-9._-]+)`), tail: ".-"},
+	{find: compile(`\b((?:Bearer|Basic)\s+)[a-z0-9._~+/=*…-]{8,}`), is: random, tail: "."},
+	{find: compile(`\b[0-9a-f]{32,}\b`)},
 
-	{find: re(`\b(?:org|proj)[-_][a-z0-9]{2,}\b`), is: random},
-	{find: re("\\b((?:organi[sz]ation|project)(?:[\\s:=#('\"/`]|\\bid\\b){1,8})(?:org|proj)[-_][a-z0-9]{2,}\\b")},
-	{find: re(`\b(?:user|acct|wrkspc|team)[-_][a-z0-9]{8,}\b`), is: random},
-	{find: re(`\b((?:organi[sz]ation|project|account|workspace|tenant|subscription)(?:[\s:=#('"/]|\bid\b|\buuid\b){1,8})[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b`)},
-	{find: re(`\b(project_number:|projects/|organizations/)[a-z0-9-]{4,}\b`)},
+	{find: compile(`\b(?:org|proj)[-_][a-z0-9]{2,}\b`), is: random},
+	{find: compile("\\b((?:organi[sz]ation|project)(?:[\\s:=#('\"/`]|\\bid\\b){1,8})(?:org|proj)[-_][a-z0-9]{2,}\\b")},
+	{find: compile(`\b(?:user|acct|wrkspc|team)[-_][a-z0-9]{8,}\b`), is: random},
+	{find: compile(`\b((?:organi[sz]ation|project|account|workspace|tenant|subscription)(?:[\s:=#('"/]|\bid\b|\buuid\b){1,8})[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b`)},
+	{find: compile(`\b(project_number:|projects/|organizations/)[a-z0-9-]{4,}\b`)},
 
-	{find: re(`\b(?:version\s+)?\d{1,3}(?:\.\d{1,3}){3}(?::\d{1,5})?\b`), is: isAddress},
-	{find: re(`\[[0-9a-f:.]*:[0-9a-f:.]*\](?::\d{1,5})?`), is: isAddress},
-	{find: re(`\b[0-9a-f]{1,4}:[0-9a-f:.]*:[0-9a-f:.]*[0-9a-f]\b`), is: isAddress},
-	{find: re(`((?:^|[\s('"=]))::1\b`)},
-	{find: re(`\b[a-z0-9_-]+(?:\.[a-z0-9_-]+)+(?::\d{1,5})?(?:/[^\s"'<>\\]*)?`), is: isHost, tail: ".,;:!?)]}"},
-	{find: re(`\blocalhost(?::\d{1,5})?\b`)},
-	{find: re(`\b(dial tcp[46]?:? (?:lookup )?|getaddrinfo (?:ENOTFOUND |EAI_AGAIN )?|ENOTFOUND |ECONNREFUSED |EAI_AGAIN |host=['"]?)[a-z0-9][a-z0-9_.-]*(?::\d{1,5})?`), tail: ".:"},
-	{find: re(`\b(port[ =:]{1,2})\d{2,5}\b`)},
+	{find: compile(`\b(?:version\s+)?\d{1,3}(?:\.\d{1,3}){3}(?::\d{1,5})?\b`), is: isAddress},
+	{find: compile(`\[[0-9a-f:.]*:[0-9a-f:.]*\](?::\d{1,5})?`), is: isAddress},
+	{find: compile(`\b[0-9a-f]{1,4}:[0-9a-f:.]*:[0-9a-f:.]*[0-9a-f]\b`), is: isAddress},
+	{find: compile(`((?:^|[\s('"=]))::1\b`)},
+	{find: compile(`\b[a-z0-9_-]+(?:\.[a-z0-9_-]+)+(?::\d{1,5})?(?:/[^\s"'<>\\]*)?`), is: isHost, tail: ".,;:!?)]}"},
+	{find: compile(`\blocalhost(?::\d{1,5})?\b`)},
+	{find: compile(`\b(dial tcp[46]?:? (?:lookup )?|getaddrinfo (?:ENOTFOUND |EAI_AGAIN )?|ENOTFOUND |ECONNREFUSED |EAI_AGAIN |host=['"]?)[a-z0-9][a-z0-9_.-]*(?::\d{1,5})?`), tail: ".:"},
+	{find: compile(`\b(port[ =:]{1,2})\d{2,5}\b`)},
 }
 
-func re(expr string) *regexp.Regexp { return regexp.MustCompile(`(?i)` + expr) }
+func compile(expr string) *regexp.Regexp { return regexp.MustCompile(`(?i)` + expr) }
 
-func (t *tell) elide(found string) string {
+func (t *secretPattern) elide(found string) string {
 	kept := ""
 	if m := t.find.FindStringSubmatch(found); len(m) > 1 {
 		kept = m[1]
@@ -101,7 +101,7 @@ func isAddress(s string) bool {
 var (
 	hostEndings = strings.Fields("com net org io ai dev cloud internal local lan corp intranet example")
 	weakEndings = strings.Fields("azure app co eu cn us sh uk jp xyz tech svc test invalid")
-	noHosts     = strings.Fields("asp.net ado.net vb.net system.net java.net socket.io system.io java.io")
+	notHosts    = strings.Fields("asp.net ado.net vb.net system.net java.net socket.io system.io java.io")
 )
 
 func isHost(s string) bool {
@@ -111,7 +111,7 @@ func isHost(s string) bool {
 	labels := strings.Split(s, ".")
 	last := labels[len(labels)-1]
 	if slices.Contains(hostEndings, last) {
-		return !slices.Contains(noHosts, s)
+		return !slices.Contains(notHosts, s)
 	}
 	odd := func(label string) bool {
 		return strings.Contains(label, "_") || strings.Trim(label, "0123456789") == ""

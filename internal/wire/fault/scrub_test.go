@@ -82,8 +82,8 @@ func TestScrubLeaves(t *testing.T) {
 	}
 }
 
-// planted makes something secret-looking.
-func planted(kind uint8, r *rand.Rand) string {
+// plantedSecrets makes something secret-looking.
+func plantedSecrets(kind uint8, r *rand.Rand) string {
 	of := func(alphabet string, n int) string {
 		var b strings.Builder
 		for range n {
@@ -122,7 +122,7 @@ func FuzzScrub(f *testing.F) {
 		f.Add("version", ")", kind, uint64(1))
 	}
 	f.Fuzz(func(t *testing.T, before, after string, kind uint8, seed uint64) {
-		secret := planted(kind, rand.New(rand.NewPCG(seed, 0)))
+		secret := plantedSecrets(kind, rand.New(rand.NewPCG(seed, 0)))
 		clean := fault.Scrub(before + ": " + secret + " " + after)
 		if strings.Contains(clean, secret) && !strings.Contains(before, secret) && !strings.Contains(after, secret) {
 			t.Errorf("%q survived in %q", secret, clean)

@@ -53,9 +53,9 @@ type Row struct {
 	Status    int
 	Type      string // OpenAI surfaces
 	Retryable bool   // unless what was delivered or may have executed forbids it
-	What      string // what happened; also the default message
-	Do        string // what to do
-	Fault     string // who is at fault: client, operator, upstream, gateway
+	Happened  string // what happened; also the default message
+	Advice    string // what to do
+	AtFault   string // who is at fault: client, operator, upstream, gateway
 	Charged   string // no; delivered: what was delivered is charged
 }
 

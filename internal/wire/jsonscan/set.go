@@ -40,9 +40,9 @@ func Set(body []byte, edits ...Edit) ([]byte, error) {
 type cut struct{ from, to, edit int }
 
 type plan struct {
-	cuts  []cut // in order of offsets, without overlap
-	stays bool  // a member that stays was met
-	lead  int   // index of a deletion that waits to learn where the next member starts, or -1
+	cuts []cut // in order of offsets, without overlap
+	kept bool  // a member that stays was met
+	lead int   // index of a deletion that waits to learn where the next member starts, or -1
 }
 
 // member plans what happens to the current member.
@@ -54,11 +54,11 @@ func (p plan) member(m *Members, edits []Edit) plan {
 	k := find(edits, m.Key())
 	switch {
 	case k < 0:
-		p.stays = true
+		p.kept = true
 	case edits[k].Value != nil:
-		p.stays = true
+		p.kept = true
 		p.cuts = append(p.cuts, cut{m.start, m.end, k})
-	case p.stays:
+	case p.kept:
 		p.cuts = append(p.cuts, cut{m.comma, m.end, k})
 	default:
 		// Nothing before it stays, so the comma to go is the one behind it, if any.
@@ -113,7 +113,7 @@ func (p plan) appendAdded(out []byte, edits []Edit) []byte {
 		out = append(out, ':')
 		out = append(out, edits[i].Value...)
 	}
-	if !first && p.stays {
+	if !first && p.kept {
 		out = append(out, ',')
 	}
 	return out

@@ -31,11 +31,11 @@ func (e *SyntaxError) Error() string {
 type phase uint8
 
 const (
-	phaseFresh  phase = iota // before the first item
-	phaseInside              // at an item
-	phaseDone                // clean end
-	phaseBroken              // syntax error at pos
-	phaseOther               // the input is not of the kind to walk over
+	phaseFresh   phase = iota // before the first item
+	phaseInside               // at an item
+	phaseDone                 // clean end
+	phaseInvalid              // syntax error at pos
+	phaseOther                // the input is not of the kind to walk over
 )
 
 // cursor is what the walks over objects and arrays have in common.
@@ -96,7 +96,7 @@ func (c *cursor) finish(i int) bool {
 }
 
 func (c *cursor) fail(i int) bool {
-	c.phase, c.pos = phaseBroken, i
+	c.phase, c.pos = phaseInvalid, i
 	return false
 }
 
@@ -104,7 +104,7 @@ func (c *cursor) err(other error) error {
 	switch c.phase {
 	case phaseDone:
 		return nil
-	case phaseBroken:
+	case phaseInvalid:
 		return syntaxError(c.b, c.pos)
 	case phaseOther:
 		if at := check(c.b); at >= 0 {

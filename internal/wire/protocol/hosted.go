@@ -21,7 +21,7 @@ type Calls struct {
 }
 
 // Made counts one call that the answer shows.
-func (c *Calls) Made(seen *Seen, name string) {
+func (c *Calls) Made(seen *Observed, name string) {
 	if name != "" && !c.told[name] {
 		seen.Call(name, seen.Hosted[name]+1)
 	}
@@ -29,7 +29,7 @@ func (c *Calls) Made(seen *Seen, name string) {
 
 // Told takes in the provider's own count of all calls of a name so far. One that
 // is no count is kept as it is: price takes it for an anomaly.
-func (c *Calls) Told(seen *Seen, name string, n int64) {
+func (c *Calls) Told(seen *Observed, name string, n int64) {
 	if name == "" || len(name) > maxName || len(c.told) >= maxHosted && !c.told[name] {
 		return
 	}
@@ -50,7 +50,7 @@ const ToolDetails = "server_side_tool_usage_details"
 func DetailedTool(member []byte) string { return strings.TrimSuffix(string(member), "_calls") }
 
 // ToldIn takes in the ToolDetails of a usage, if it has them.
-func (c *Calls) ToldIn(usage []byte, seen *Seen) {
+func (c *Calls) ToldIn(usage []byte, seen *Observed) {
 	m := jsonscan.Object(jsonscan.Get(usage, ToolDetails))
 	for m.Next() {
 		if n, ok := Count(m.Value()); ok {
@@ -61,13 +61,13 @@ func (c *Calls) ToldIn(usage []byte, seen *Seen) {
 
 // Call counts hosted calls: a provider's count of its own is cumulative, so the
 // largest holds, unless one is no count at all.
-func (s *Seen) Call(name string, n int64) {
+func (s *Observed) Call(name string, n int64) {
 	if have := s.Hosted[name]; n > have && have >= 0 || n < 0 {
 		s.call(name, n)
 	}
 }
 
-func (s *Seen) call(name string, n int64) {
+func (s *Observed) call(name string, n int64) {
 	s.Ran = true
 	if _, known := s.Hosted[name]; !known && (len(s.Hosted) >= maxHosted || len(name) > maxName) {
 		return

@@ -10,10 +10,10 @@ import (
 )
 
 func TestCalls(t *testing.T) {
-	type step func(*protocol.Calls, *protocol.Seen)
-	made := func(name string) step { return func(c *protocol.Calls, s *protocol.Seen) { c.Made(s, name) } }
+	type step func(*protocol.Calls, *protocol.Observed)
+	made := func(name string) step { return func(c *protocol.Calls, s *protocol.Observed) { c.Made(s, name) } }
 	told := func(usage string) step {
-		return func(c *protocol.Calls, s *protocol.Seen) { c.ToldIn([]byte(usage), s) }
+		return func(c *protocol.Calls, s *protocol.Observed) { c.ToldIn([]byte(usage), s) }
 	}
 	details := func(members string) step { return told(`{"server_side_tool_usage_details":{` + members + `}}`) }
 	for _, c := range []struct {
@@ -33,7 +33,7 @@ func TestCalls(t *testing.T) {
 		{"no count", []step{details(`"web_search_calls":true`)}, map[string]int64{"web_search": -1}, true},
 	} {
 		var calls protocol.Calls
-		var seen protocol.Seen
+		var seen protocol.Observed
 		for _, s := range c.steps {
 			s(&calls, &seen)
 		}
@@ -45,7 +45,7 @@ func TestCalls(t *testing.T) {
 
 func TestCallsAreBounded(t *testing.T) {
 	var calls protocol.Calls
-	var seen protocol.Seen
+	var seen protocol.Observed
 	for i := range 200 {
 		calls.Told(&seen, strconv.Itoa(i), 1)
 		calls.Made(&seen, "m"+strconv.Itoa(i))
@@ -57,7 +57,7 @@ func TestCallsAreBounded(t *testing.T) {
 
 // TestACallThatIsNoCountStays: nothing that comes later makes an anomaly good.
 func TestACallThatIsNoCountStays(t *testing.T) {
-	var s protocol.Seen
+	var s protocol.Observed
 	s.Call("web_search", -1)
 	s.Call("web_search", 2)
 	if s.Hosted["web_search"] != -1 {

@@ -55,13 +55,13 @@ type Stage uint8
 
 // The stages.
 const (
-	Open     Stage = iota // more must come
-	Settling              // decided, but more may follow within a second: usage and [DONE] after a finish reason; response.failed after error
-	Closed                // nothing more will be read
+	Open      Stage = iota // more must come
+	Finishing              // decided, but more may follow within a second: usage and [DONE] after a finish reason; response.failed after error
+	Closed                 // nothing more will be read
 )
 
-// SettleTime is how long a Settling stream is waited for.
-const SettleTime = time.Second
+// FinishTime is how long a Settling stream is waited for.
+const FinishTime = time.Second
 
 // Reader reads the events of one upstream stream, in order. It is used by one
 // goroutine.
@@ -73,8 +73,8 @@ type Reader interface {
 	// Stage tells whether the stream is complete. A clean end of the body at
 	// Open is a read error; at Settling or Closed it is a good end.
 	Stage() Stage
-	// Seen is what was read so far. It stays the same pointer.
-	Seen() *Seen
+	// Observed is what was read so far. It stays the same pointer.
+	Seen() *Observed
 	// Tail is what a stream that ended at Settling lacks and the gateway makes
 	// good, as SSE bytes (Chat: "data: [DONE]\n\n"); nil when nothing.
 	Tail() []byte
@@ -89,29 +89,29 @@ func (notProtocol) Error() string { return "not an event of this protocol" }
 // ErrNotProtocol marks bytes that are not of the protocol.
 var ErrNotProtocol error = notProtocol{}
 
-// Seen is what a stream or an answer has told so far.
-type Seen struct {
+// Observed is what a stream or an answer has told so far.
+type Observed struct {
 	Events     int    // events other than heartbeats, hidden ones included
 	ResponseID string // resp_…, chatcmpl-…, msg_… ("" unknown)
 	Model      string // as the answer names it
 	Tier       string // service tier that the answer reports ("" none)
 	Incomplete bool   // ended by a limit or filter (response.incomplete, status incomplete)
 
-	Usage    price.Usage // tokens by class, last known values; Tools and Tier are not set here
-	Reported bool        // Usage comes from the provider's own closing numbers
-	Opening  bool        // Usage's input classes were reported at the opening (message_start, lifecycle chunk)
-	Executed bool        // a usage that is a sign of execution was seen, or Result (docs/contract.md#s3-row-17)
-	Result   bool        // a failure's own payload holds output
+	Usage          price.Usage // tokens by class, last known values; Tools and Tier are not set here
+	Reported       bool        // Usage comes from the provider's own closing numbers
+	OpeningUsage   bool        // Usage's input classes were reported at the opening (message_start, lifecycle chunk)
+	ShowsExecution bool        // a usage that is a sign of execution was seen, or Result (docs/contract.md#s3-row-17)
+	Result         bool        // a failure's own payload holds output
 
 	OutputEvents int64 // events of class Output
 	Content      bool  // the output so far holds a byte of content (text, reasoning, refusal, argument, image, audio) or a finished item: what a customer pays for
 	TextBytes    int64 // UTF-8 bytes of text, reasoning, refusals and tool arguments in the output so far
 	Sequence     int64 // last sequence_number, -1 if none (Responses)
 
-	Hosted map[string]int64 // hosted tool calls by name, nil until the first
-	Ran    bool             // a tool ran at the provider, billed or not: what it found is input too
-	State  []StateID        // ids and sealed items that the answer carried
-	Failed *FailureInfo     // set once a failure event was read
+	Hosted  map[string]int64 // hosted tool calls by name, nil until the first
+	Ran     bool             // a tool ran at the provider, billed or not: what it found is input too
+	State   []StateID        // ids and sealed items that the answer carried
+	Failure *FailureInfo     // set once a failure event was read
 }
 
 // FailureInfo is what a failure event or an error body says. Fields that are
@@ -214,21 +214,21 @@ func (r *Request) trim() {
 
 // Request is what the rules need to know of a request's body.
 type Request struct {
-	Model        string
-	Stream       bool
-	Store        Store
-	Continuation bool     // previous_response_id or conversation
-	Refs         []Ref    // every id of upstream state, sealed items included (KindSealed)
-	Hosted       []string // tools with effects, by name; docs/contract.md#s3-row-13
-	MaxOutput    int64    // the request's own maximum of output tokens; 0 none named
-	Choices      int64    // at least 1
-	Tier         string   // requested service tier, "" absent
-	BilledBytes  int64    // body bytes without data URLs, for the input estimate
-	Attachments  int      // images and files
-	Affinity     string   // prompt_cache_key
-	IncludeUsage bool     // Chat: the client asked for the usage chunk
-	Warmup       bool     // Responses over WebSocket: generate: false
-	PrevResponse string   // previous_response_id
+	Model         string
+	Stream        bool
+	Store         Store
+	Continuation  bool     // previous_response_id or conversation
+	Refs          []Ref    // every id of upstream state, sealed items included (KindSealed)
+	Hosted        []string // tools with effects, by name; docs/contract.md#s3-row-13
+	MaxOutput     int64    // the request's own maximum of output tokens; 0 none named
+	Choices       int64    // at least 1
+	Tier          string   // requested service tier, "" absent
+	EstimateBytes int64    // body bytes without data URLs, for the input estimate
+	Attachments   int      // images and files
+	Affinity      string   // prompt_cache_key
+	IncludeUsage  bool     // Chat: the client asked for the usage chunk
+	Warmup        bool     // Responses over WebSocket: generate: false
+	PrevResponse  string   // previous_response_id
 }
 
 // Store is the request's "store".
@@ -286,11 +286,11 @@ type Protocol struct {
 	// Answer reads a whole answer that was not streamed. An answer that
 	// reports its own failure has Seen.Failed. ErrNotProtocol: no answer of
 	// this protocol.
-	Answer func(body []byte) (*Seen, error)
+	Answer func(body []byte) (*Observed, error)
 	// FailureUsage reads the usage that the body of a refusal (a status, or an
 	// answer that is only an error) carries, beside the error or in it: a sign
 	// that the request was executed all the same.
-	FailureUsage func(body []byte, seen *Seen)
+	FailureUsage func(body []byte, seen *Observed)
 	// Ending appends what an opened SSE stream gets when it ends badly and the
 	// gateway is to say so. upstreamError is the type of an upstream error
 	// event that has already gone out ("" none), so that it is not said twice.

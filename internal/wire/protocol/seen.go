@@ -20,7 +20,7 @@ func Seal(field string) string {
 const maxState = 4096
 
 // Remember adds a piece of state once.
-func (s *Seen) Remember(kind, id string) {
+func (s *Observed) Remember(kind, id string) {
 	for _, have := range s.State {
 		if have.Kind == kind && have.ID == id {
 			return
@@ -32,7 +32,7 @@ func (s *Seen) Remember(kind, id string) {
 }
 
 // Wrote counts text, reasoning, refusals and arguments of the answer, in bytes.
-func (s *Seen) Wrote(bytes int64) {
+func (s *Observed) Wrote(bytes int64) {
 	s.TextBytes += bytes
 	s.Content = s.Content || bytes > 0
 }

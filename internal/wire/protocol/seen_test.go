@@ -19,7 +19,7 @@ func TestSeal(t *testing.T) {
 }
 
 func TestRememberOnceAndNotForever(t *testing.T) {
-	var s protocol.Seen
+	var s protocol.Observed
 	s.Remember(protocol.KindAudio, "a")
 	s.Remember(protocol.KindAudio, "a")
 	s.Remember(protocol.KindSealed, "a")
@@ -35,7 +35,7 @@ func TestRememberOnceAndNotForever(t *testing.T) {
 }
 
 func TestCall(t *testing.T) {
-	var s protocol.Seen
+	var s protocol.Observed
 	s.Call("web_search", 0)
 	if s.Hosted != nil {
 		t.Errorf("nothing was called: %v", s.Hosted)

@@ -73,7 +73,7 @@ func (d *Decoder) parse() bool {
 			}
 		}
 		if d.scan = lineEnd(d.buf[:d.fill], d.scan); d.scan == d.fill {
-			if d.live() > d.maxRecord {
+			if d.keptBytes() > d.maxRecord {
 				d.err = ErrTooLarge
 			}
 			break
@@ -122,7 +122,7 @@ func (d *Decoder) finishLine(end int) {
 
 // emit hands out the complete record.
 func (d *Decoder) emit() Frame {
-	raw := d.buf[d.start:d.norm:d.norm]
+	raw := d.buf[d.start:d.normalized:d.normalized]
 	c := &d.rec
 	f := Frame{Raw: raw, Name: raw[c.nameStart:c.nameEnd:c.nameEnd], HasData: c.dataLines > 0, Comment: c.comment && !c.field, ID: c.id}
 	if c.dataLines > 1 {
@@ -138,7 +138,7 @@ func (d *Decoder) emit() Frame {
 // forget drops the current record; the next starts where the unfinished line does.
 func (d *Decoder) forget() {
 	d.rec, d.found = record{}, false
-	d.start, d.norm = d.line, d.line
+	d.start, d.normalized = d.line, d.line
 }
 
 // end is what Next returns once reading is over and all complete frames are out.
@@ -173,7 +173,7 @@ func (d *Decoder) read() {
 	}
 	for range maxEmptyReads {
 		n, err := d.r.Read(d.buf[d.fill:])
-		d.took(n)
+		d.noteRead(n)
 		if d.err = err; n > 0 || err != nil {
 			return
 		}

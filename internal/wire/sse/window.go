@@ -6,10 +6,10 @@ import (
 )
 
 const (
-	idleSize  = 1 << 10  // what a buffer starts with: most streams wait most of the time
-	smallSize = 4 << 10  // for a stream that fills that in one read; also the least room at the bound
-	keepSize  = 64 << 10 // larger buffers are dropped as soon as their record is done, and not pooled
-	calmReads = 32       // so many reads that a small buffer would have served give a larger one back
+	idleSize    = 1 << 10  // what a buffer starts with: most streams wait most of the time
+	smallSize   = 4 << 10  // for a stream that fills that in one read; also the least room at the bound
+	keepSize    = 64 << 10 // larger buffers are dropped as soon as their record is done, and not pooled
+	shrinkAfter = 32       // so many reads that a small buffer would have served give a larger one back
 )
 
 // pools holds unused blocks of 1, 2, 4, 8, 16, 32 and 64 KiB. Sharing them between streams is their purpose; they carry no state.
@@ -55,36 +55,36 @@ func putBlock(b *block) {
 // Every byte is moved at most once to the front with its record, once to close a gap before its line, once when its line is
 // finished, and when the buffer doubles: the work is linear however small the reads are.
 type window struct {
-	block                         *block
-	buf                           []byte // block.bytes
-	start, norm, line, scan, fill int
-	calm                          int  // reads in a row that a small buffer would have served
-	few                           int  // reads in a row that an idle stream's buffer would have served
-	full                          bool // the last read filled the buffer: more may be waiting
+	block                               *block
+	buf                                 []byte // block.bytes
+	start, normalized, line, scan, fill int
+	smallReads                          int  // reads in a row that a small buffer would have served
+	few                                 int  // reads in a row that an idle stream's buffer would have served
+	full                                bool // the last read filled the buffer: more may be waiting
 }
 
 // size is the length of the finished lines.
-func (w *window) size() int { return w.norm - w.start }
+func (w *window) size() int { return w.normalized - w.start }
 
-// live is how many bytes must be kept.
-func (w *window) live() int { return w.size() + w.fill - w.line }
+// keptBytes is how many bytes must be kept.
+func (w *window) keptBytes() int { return w.size() + w.fill - w.line }
 
 // skipTo drops the bytes up to offset i, which no line holds.
 func (w *window) skipTo(i int) {
 	if w.size() == 0 {
-		w.start, w.norm = i, i
+		w.start, w.normalized = i, i
 	}
 	w.line, w.scan = i, i
 }
 
 // keepLine adds the line that ends at end to the finished ones.
 func (w *window) keepLine(end int) {
-	if w.norm != w.line {
-		copy(w.buf[w.norm:], w.buf[w.line:end])
+	if w.normalized != w.line {
+		copy(w.buf[w.normalized:], w.buf[w.line:end])
 	}
-	w.norm += end - w.line
-	w.buf[w.norm] = '\n'
-	w.norm++
+	w.normalized += end - w.line
+	w.buf[w.normalized] = '\n'
+	w.normalized++
 	w.line, w.scan = end+1, end+1
 }
 
@@ -102,7 +102,7 @@ func (w *window) makeRoom(maxRecord int) {
 		return
 	}
 	old := w.block
-	w.block, w.calm, w.few = getBlock(size), 0, 0
+	w.block, w.smallReads, w.few = getBlock(size), 0, 0
 	w.moveTo(w.block.bytes)
 	w.buf = w.block.bytes
 	putBlock(old)
@@ -112,23 +112,23 @@ func (w *window) makeRoom(maxRecord int) {
 func (w *window) moveTo(buf []byte) {
 	n, other := w.size(), len(buf) != len(w.buf)
 	if other || w.start > 0 {
-		copy(buf, w.buf[w.start:w.norm])
+		copy(buf, w.buf[w.start:w.normalized])
 	}
 	if other || w.line > n {
 		copy(buf[n:], w.buf[w.line:w.fill])
 	}
 	w.fill -= w.line - n
 	w.scan -= w.line - n
-	w.start, w.norm, w.line = 0, n, n
+	w.start, w.normalized, w.line = 0, n, n
 }
 
 // wantedSize decides how large the buffer should be for the next read.
 func (w *window) wantedSize(maxRecord int) int {
-	size, live := len(w.buf), w.live()
+	size, live := len(w.buf), w.keptBytes()
 	if live > smallSize/2 {
-		w.calm = 0
+		w.smallReads = 0
 	} else {
-		w.calm++
+		w.smallReads++
 	}
 	switch {
 	case size == 0:
@@ -137,18 +137,18 @@ func (w *window) wantedSize(maxRecord int) int {
 		// At the bound smallSize bytes are always free, because live bytes above maxRecord are an error. The max is for
 		// bounds so large that the sum overflows.
 		return max(size, min(2*size, max(maxRecord, maxRecord+smallSize)))
-	case size > smallSize && w.calm > 0 && (w.calm > calmReads || size > keepSize):
+	case size > smallSize && w.smallReads > 0 && (w.smallReads > shrinkAfter || size > keepSize):
 		return smallSize
 	case size < smallSize && w.full:
 		return smallSize
-	case size > idleSize && size <= smallSize && w.few > calmReads && live <= idleSize/2:
+	case size > idleSize && size <= smallSize && w.few > shrinkAfter && live <= idleSize/2:
 		return idleSize
 	}
 	return size
 }
 
-// took notes that a read gave n bytes.
-func (w *window) took(n int) {
+// noteRead notes that a read gave n bytes.
+func (w *window) noteRead(n int) {
 	w.fill += n
 	w.full = w.fill == len(w.buf)
 	if n > idleSize/2 {

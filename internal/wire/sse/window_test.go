@@ -113,7 +113,7 @@ func TestIdleStreamsHoldLittle(t *testing.T) {
 	burst := strings.Repeat(delta, 200)
 	var parts []io.Reader
 	trickle := func() {
-		for range 2 * calmReads {
+		for range 2 * shrinkAfter {
 			parts = append(parts, strings.NewReader(delta))
 		}
 	}
@@ -122,11 +122,11 @@ func TestIdleStreamsHoldLittle(t *testing.T) {
 	trickle()
 	d := NewDecoder(io.MultiReader(parts...), 1<<20)
 	largest := 0
-	for i := range 4*calmReads + 200 {
+	for i := range 4*shrinkAfter + 200 {
 		if _, err := d.Next(); err != nil {
 			t.Fatal(i, err)
 		}
-		if i < 2*calmReads && len(d.buf) != idleSize {
+		if i < 2*shrinkAfter && len(d.buf) != idleSize {
 			t.Fatalf("event %d: a buffer of %d bytes", i, len(d.buf))
 		}
 		largest = max(largest, len(d.buf))

@@ -4,13 +4,13 @@ import "rubicon/internal/wire/protocol"
 
 // Answer reads a whole answer. An error body is none; an answer whose choices
 // are there and which says that it failed nevertheless has Failed.
-func Answer(b []byte) (*protocol.Seen, error) {
+func Answer(b []byte) (*protocol.Observed, error) {
 	var c chunk
 	if c.split(b) != nil || c.empty() || c.choices[0] != '[' {
 		return nil, protocol.ErrNotProtocol
 	}
-	r := reader{seen: protocol.Seen{Sequence: -1}, need: 1}
-	l := look{seen: &r.seen}
+	r := reader{seen: protocol.Observed{Sequence: -1}, need: 1}
+	l := chunkFacts{seen: &r.seen}
 	l.choices(c.choices)
 	if !l.whole {
 		return nil, protocol.ErrNotProtocol
@@ -32,12 +32,12 @@ func Answer(b []byte) (*protocol.Seen, error) {
 }
 
 // FailureUsage reads the usage that a refusal's body carries.
-func FailureUsage(b []byte, seen *protocol.Seen) {
+func FailureUsage(b []byte, seen *protocol.Observed) {
 	var c chunk
 	if c.split(b) != nil {
 		return
 	}
-	if usage := c.usageOf(&look{}); usage != nil {
+	if usage := c.usageOf(&chunkFacts{}); usage != nil {
 		var tokens counts
 		tokens.read(usage, seen)
 		tokens.report(seen, false)

@@ -17,9 +17,9 @@ func TestAnswer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := &protocol.Seen{
+	want := &protocol.Observed{
 		Events: 1, OutputEvents: 1, Sequence: -1, ResponseID: "chatcmpl-1", Model: "m-1", Tier: "default", Content: true, TextBytes: 5,
-		Usage: price.Usage{Input: 6, CachedInput: 4, Output: 5}, Reported: true, Executed: true,
+		Usage: price.Usage{Input: 6, CachedInput: 4, Output: 5}, Reported: true, ShowsExecution: true,
 		State: []protocol.StateID{{Kind: protocol.KindAudio, ID: "audio_1"}},
 	}
 	if d := cmp.Diff(want, seen); d != "" {
@@ -67,7 +67,7 @@ func TestAnswerShapes(t *testing.T) {
 				}
 				return
 			}
-			if (seen.Failed != nil) != c.failed || seen.Result != c.result || seen.Reported != c.used {
+			if (seen.Failure != nil) != c.failed || seen.Result != c.result || seen.Reported != c.used {
 				t.Errorf("got %+v", seen)
 			}
 		})

@@ -5,9 +5,9 @@ import (
 	"rubicon/internal/wire/protocol"
 )
 
-// look is what the choices of one chunk show.
-type look struct {
-	seen    *protocol.Seen // where ids, sealed fields and hosted calls go
+// chunkFacts is what the choices of one chunk show.
+type chunkFacts struct {
+	seen    *protocol.Observed // where ids, sealed fields and hosted calls go
 	output  bool
 	content bool // something beside text that a customer pays for
 	called  bool // a tool is called, be it without an argument so far
@@ -17,25 +17,25 @@ type look struct {
 	failure []byte // an error inside a choice
 	usage   []byte
 	text    int64
-	first   [4]shown // almost always one choice a chunk: no allocation
-	more    []shown
+	first   [4]seenChoice // almost always one choice a chunk: no allocation
+	more    []seenChoice
 	n       int
 }
 
-// shown is a choice that a chunk speaks of.
-type shown struct {
+// seenChoice is a choice that a chunk speaks of.
+type seenChoice struct {
 	slot  uint8
 	ended bool
 }
 
-func (l *look) shown() []shown {
+func (l *chunkFacts) shown() []seenChoice {
 	if l.n <= len(l.first) {
 		return l.first[:l.n]
 	}
 	return l.more
 }
 
-func (l *look) show(s shown) {
+func (l *chunkFacts) show(s seenChoice) {
 	if l.n < len(l.first) {
 		l.first[l.n] = s
 	} else {
@@ -62,7 +62,7 @@ var choiceFacts = [...]string{
 }
 
 // choices reads all choices of a chunk; raw is nil if there are none.
-func (l *look) choices(raw []byte) {
+func (l *chunkFacts) choices(raw []byte) {
 	if raw == nil {
 		return
 	}
@@ -83,7 +83,7 @@ func (l *look) choices(raw []byte) {
 	}
 }
 
-func (l *look) choice(raw []byte) {
+func (l *chunkFacts) choice(raw []byte) {
 	var index, finish, delta, message, text []byte
 	m := jsonscan.Object(raw)
 	for m.Next() {
@@ -110,7 +110,7 @@ func (l *look) choice(raw []byte) {
 				l.usage = v
 			}
 		case "logprobs": // they spell the tokens out
-			l.output = l.output || !hollow(v, maxNesting)
+			l.output = l.output || !isEmpty(v, maxNesting)
 			l.content = l.content || holds(v, maxNesting)
 		default:
 			l.output = l.output || !jsonscan.Empty(v) && !listed(choiceFacts[:], key)
@@ -118,11 +118,11 @@ func (l *look) choice(raw []byte) {
 	}
 	l.parts(delta, message)
 	l.whole = l.whole && (message != nil && message[0] == '{' || text != nil && text[0] == '"')
-	l.show(shown{slot: slotOf(index), ended: l.ends(finish)})
+	l.show(seenChoice{slot: slotOf(index), ended: l.ends(finish)})
 }
 
 // parts reads the delta; a message that comes beside one repeats it.
-func (l *look) parts(delta, message []byte) {
+func (l *chunkFacts) parts(delta, message []byte) {
 	if delta != nil {
 		l.delta(delta)
 	}
@@ -136,7 +136,7 @@ func (l *look) parts(delta, message []byte) {
 }
 
 // ends reads a finish_reason.
-func (l *look) ends(raw []byte) bool {
+func (l *chunkFacts) ends(raw []byte) bool {
 	if raw == nil || raw[0] != '"' {
 		return false
 	}
@@ -152,8 +152,8 @@ func (l *look) ends(raw []byte) bool {
 	return true
 }
 
-// hollow tells whether there is nothing in a value, nor in the values in it.
-func hollow(raw []byte, depth int) bool {
+// isEmpty tells whether there is nothing in a value, nor in the values in it.
+func isEmpty(raw []byte, depth int) bool {
 	switch {
 	case jsonscan.Empty(raw):
 		return true
@@ -162,7 +162,7 @@ func hollow(raw []byte, depth int) bool {
 	}
 	m := jsonscan.Object(raw)
 	for m.Next() {
-		if !hollow(m.Value(), depth-1) {
+		if !isEmpty(m.Value(), depth-1) {
 			return false
 		}
 	}

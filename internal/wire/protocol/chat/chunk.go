@@ -22,7 +22,7 @@ type chunk struct {
 	tier       []byte
 	object     []byte
 	typ        []byte
-	groq       []byte
+	groqUsage  []byte
 }
 
 // split walks data once, in full: whatever it returns nil for is valid JSON.
@@ -51,7 +51,7 @@ func (c *chunk) split(data []byte) error {
 		case "type":
 			put(&c.typ, v, null)
 		case "x_groq":
-			put(&c.groq, v, null)
+			put(&c.groqUsage, v, null)
 		}
 	}
 	return m.Err()
@@ -69,14 +69,14 @@ func (c *chunk) empty() bool { return c.choices == nil || jsonscan.Empty(c.choic
 // usageOf finds the usage where providers put it: in the chunk (OpenAI), in a
 // choice (Moonshot), in a member of their own (Groq, formerly) or in the error
 // that ends the answer.
-func (c *chunk) usageOf(l *look) []byte {
+func (c *chunk) usageOf(l *chunkFacts) []byte {
 	switch {
 	case c.usage != nil:
 		return c.usage
 	case l.usage != nil:
 		return l.usage
-	case c.groq != nil:
-		if u := jsonscan.Get(c.groq, "usage"); u != nil && u[0] != 'n' {
+	case c.groqUsage != nil:
+		if u := jsonscan.Get(c.groqUsage, "usage"); u != nil && u[0] != 'n' {
 			return u
 		}
 	case c.err != nil:
@@ -90,7 +90,7 @@ func (c *chunk) usageOf(l *look) []byte {
 // names keeps who answered. The first id and model stay: relays send one of
 // their own first and the client has seen that one. The tier is only final at
 // the end.
-func (c *chunk) names(s *protocol.Seen) {
+func (c *chunk) names(s *protocol.Observed) {
 	if s.ResponseID == "" {
 		s.ResponseID, _ = jsonscan.Text(c.id)
 	}

@@ -14,7 +14,7 @@ var sealedMembers = [...]string{"data", "signature", "encrypted_content", "thoug
 
 // delta reads a delta, or the message of a whole answer. A role and empty
 // fields are no output; anything else is, whoever invented it.
-func (l *look) delta(raw []byte) {
+func (l *chunkFacts) delta(raw []byte) {
 	if raw[0] != '{' {
 		l.output = l.output || !jsonscan.Empty(raw)
 		return
@@ -85,7 +85,7 @@ func holds(raw []byte, depth int) bool {
 }
 
 // details reads a list of reasoning items: their text and their seals.
-func (l *look) details(raw []byte) int64 {
+func (l *chunkFacts) details(raw []byte) int64 {
 	var text int64
 	el := jsonscan.Array(raw)
 	for el.Next() {
@@ -96,7 +96,7 @@ func (l *look) details(raw []byte) int64 {
 }
 
 // sealed remembers the sealed members of an item.
-func (l *look) sealed(item []byte) {
+func (l *chunkFacts) sealed(item []byte) {
 	eachSealed(item, func(_ string, field []byte) {
 		text, _ := jsonscan.Text(field)
 		l.seen.Remember(protocol.KindSealed, protocol.Seal(text))
@@ -119,7 +119,7 @@ func eachSealed(item []byte, f func(member string, field []byte)) {
 	}
 }
 
-func (l *look) toolCalls(raw []byte) {
+func (l *chunkFacts) toolCalls(raw []byte) {
 	el := jsonscan.Array(raw)
 	for el.Next() {
 		call := jsonscan.Object(el.Value())
@@ -146,7 +146,7 @@ func argumentLen(call []byte) int64 {
 	return int64(n)
 }
 
-func (l *look) audio(raw []byte) {
+func (l *chunkFacts) audio(raw []byte) {
 	m := jsonscan.Object(raw)
 	for m.Next() {
 		switch string(m.Key()) {
@@ -161,7 +161,7 @@ func (l *look) audio(raw []byte) {
 }
 
 // metadata reads what Vercel's gateway says about hosted calls of its own.
-func (l *look) metadata(raw []byte) {
+func (l *chunkFacts) metadata(raw []byte) {
 	if n, ok := protocol.Count(jsonscan.Get(raw, "gateway", "billableWebSearchCalls")); ok {
 		l.seen.Call(webSearch, n)
 	}

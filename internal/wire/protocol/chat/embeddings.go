@@ -28,11 +28,11 @@ func ParseEmbeddings(b []byte) (protocol.Request, *fault.Error) {
 		return protocol.Request{}, fault.New(fault.UnsupportedParameter, "Embeddings are not streamed.").WithParam("stream")
 	}
 	r := protocol.Request{
-		Model:       m.Text("model"),
-		Store:       protocol.StoreFalse,
-		Choices:     1,
-		Tier:        m.Text("service_tier"),
-		BilledBytes: int64(len(b)),
+		Model:         m.Text("model"),
+		Store:         protocol.StoreFalse,
+		Choices:       1,
+		Tier:          m.Text("service_tier"),
+		EstimateBytes: int64(len(b)),
 	}
 	readInputs(&r, m.Raw("input"), maxNesting)
 	return r, nil
@@ -44,7 +44,7 @@ func readInputs(r *protocol.Request, raw []byte, depth int) {
 	switch jsonscan.KindOf(raw) {
 	case jsonscan.KindString:
 		if n := dataURLBytes(raw); n > 0 {
-			r.BilledBytes -= n
+			r.EstimateBytes -= n
 			r.Attachments++
 		}
 	case jsonscan.KindArray, jsonscan.KindObject:
@@ -67,7 +67,7 @@ func UpstreamEmbeddings(b []byte, rw protocol.Rewrite) ([]byte, error) {
 }
 
 // AnswerEmbeddings reads an Embeddings answer: a list with something in it.
-func AnswerEmbeddings(b []byte) (*protocol.Seen, error) {
+func AnswerEmbeddings(b []byte) (*protocol.Observed, error) {
 	var c chunk
 	if c.split(b) != nil || c.err != nil {
 		return nil, protocol.ErrNotProtocol
@@ -76,7 +76,7 @@ func AnswerEmbeddings(b []byte) (*protocol.Seen, error) {
 	if jsonscan.KindOf(data) != jsonscan.KindArray || jsonscan.Empty(data) {
 		return nil, protocol.ErrNotProtocol
 	}
-	seen := &protocol.Seen{Sequence: -1, Events: 1, OutputEvents: 1}
+	seen := &protocol.Observed{Sequence: -1, Events: 1, OutputEvents: 1}
 	c.names(seen)
 	if c.usage != nil {
 		var tokens counts
@@ -88,16 +88,16 @@ func AnswerEmbeddings(b []byte) (*protocol.Seen, error) {
 	return seen, nil
 }
 
-// noStream refuses everything: there is no stream of embeddings.
-type noStream struct{ seen protocol.Seen }
+// noStreamReader refuses everything: there is no stream of embeddings.
+type noStreamReader struct{ seen protocol.Observed }
 
 func newNoStream(protocol.ReaderOptions) protocol.Reader {
-	return &noStream{seen: protocol.Seen{Sequence: -1}}
+	return &noStreamReader{seen: protocol.Observed{Sequence: -1}}
 }
 
-func (*noStream) Read(sse.Frame) (protocol.Event, error) {
+func (*noStreamReader) Read(sse.Frame) (protocol.Event, error) {
 	return protocol.Event{}, protocol.ErrNotProtocol
 }
-func (*noStream) Stage() protocol.Stage  { return protocol.Open }
-func (n *noStream) Seen() *protocol.Seen { return &n.seen }
-func (*noStream) Tail() []byte           { return nil }
+func (*noStreamReader) Stage() protocol.Stage      { return protocol.Open }
+func (n *noStreamReader) Seen() *protocol.Observed { return &n.seen }
+func (*noStreamReader) Tail() []byte               { return nil }

@@ -17,7 +17,7 @@ const maxChoices = 256
 
 // reader reads one stream.
 type reader struct {
-	seen   protocol.Seen
+	seen   protocol.Observed
 	strip  bool
 	need   int // choices that must have finished before the stream can settle
 	begun  slots
@@ -30,29 +30,29 @@ type reader struct {
 // NewReader starts reading a stream.
 func NewReader(o protocol.ReaderOptions) protocol.Reader {
 	return &reader{
-		seen:  protocol.Seen{Sequence: -1},
+		seen:  protocol.Observed{Sequence: -1},
 		strip: o.StripUsage,
 		need:  int(min(max(o.Choices, 1), maxChoices)),
 	}
 }
 
-func (r *reader) Seen() *protocol.Seen { return &r.seen }
+func (r *reader) Seen() *protocol.Observed { return &r.seen }
 
 // Stage: a stream settles once all choices that it showed, and as many as were
 // asked for, have a finish_reason. Usage and [DONE] may still follow.
 func (r *reader) Stage() protocol.Stage {
 	switch {
-	case r.done || r.seen.Failed != nil:
+	case r.done || r.seen.Failure != nil:
 		return protocol.Closed
 	case r.ended == r.begun && r.ended.count() >= r.need:
-		return protocol.Settling
+		return protocol.Finishing
 	}
 	return protocol.Open
 }
 
 // Tail is the [DONE] that a finished stream lacks.
 func (r *reader) Tail() []byte {
-	if r.Stage() != protocol.Settling {
+	if r.Stage() != protocol.Finishing {
 		return nil
 	}
 	return []byte("data: " + done + "\n\n")
@@ -65,7 +65,7 @@ func (r *reader) Read(f sse.Frame) (protocol.Event, error) {
 	case data == nil:
 		return ev, nil
 	case string(data) == done:
-		r.sentinel(&ev)
+		r.readDone(&ev)
 		return ev, nil
 	}
 	var c chunk
@@ -80,11 +80,11 @@ func (r *reader) Read(f sse.Frame) (protocol.Event, error) {
 	return ev, nil
 }
 
-// sentinel: [DONE] is the provider's word that no more choices come, so fewer
+// readDone: [DONE] is the provider's word that no more choices come, so fewer
 // than were asked for are enough (some providers ignore n). Without a
 // finish_reason it proves nothing, and a client that saw it would take the
 // answer for whole: it is hidden.
-func (r *reader) sentinel(ev *protocol.Event) {
+func (r *reader) readDone(ev *protocol.Event) {
 	if r.begun == (slots{}) || r.ended != r.begun {
 		ev.Hidden = true
 		return
@@ -101,13 +101,13 @@ func (r *reader) word(ev *protocol.Event, data, name []byte) {
 		return
 	}
 	info, _ := classify.Body(data)
-	ev.Class, r.seen.Failed = protocol.Failure, &info
+	ev.Class, r.seen.Failure = protocol.Failure, &info
 	r.seen.Events++
 }
 
 // take reads a chunk whose JSON is known to be valid.
 func (r *reader) take(c *chunk, ev *protocol.Event, name []byte) {
-	l := look{seen: &r.seen}
+	l := chunkFacts{seen: &r.seen}
 	l.choices(c.choices)
 	for _, s := range l.shown() {
 		r.begun.set(s.slot)
@@ -136,7 +136,7 @@ func (r *reader) take(c *chunk, ev *protocol.Event, name []byte) {
 
 // content notes what a customer pays for. A call is finished with its choice,
 // also one without arguments.
-func (r *reader) content(l *look) {
+func (r *reader) content(l *chunkFacts) {
 	r.seen.Wrote(l.text)
 	r.called = r.called || l.called
 	r.seen.Content = r.seen.Content || l.content || r.called && l.finish && !l.failed
@@ -144,7 +144,7 @@ func (r *reader) content(l *look) {
 
 // class is docs/contract.md#s2-class-lifecycle and its neighbours. A finish chunk with an empty delta is held
 // before output; after output it is output like everything else.
-func (r *reader) class(c *chunk, l *look, usage bool, name []byte) protocol.Class {
+func (r *reader) class(c *chunk, l *chunkFacts, usage bool, name []byte) protocol.Class {
 	switch {
 	case l.failed || c.failed(name):
 		return protocol.Failure
@@ -159,7 +159,7 @@ func (r *reader) class(c *chunk, l *look, usage bool, name []byte) protocol.Clas
 }
 
 // kind tells apart what of a stream may be lifecycle.
-func (l *look) kind(c *chunk) string {
+func (l *chunkFacts) kind(c *chunk) string {
 	switch {
 	case l.finish:
 		return "finish"
@@ -178,15 +178,15 @@ func (r *reader) usage(raw []byte, class protocol.Class) {
 	r.tokens.report(&r.seen, opening)
 }
 
-func (r *reader) fail(c *chunk, l *look) {
+func (r *reader) fail(c *chunk, l *chunkFacts) {
 	info := c.failure()
 	if l.failure != nil && info.Code == "" && info.Message == "" {
 		info, _ = classify.Body(l.failure)
 		info.RetryAfter = protocol.Delay(l.failure)
 	}
-	r.seen.Failed = &info
+	r.seen.Failure = &info
 	if l.output {
-		r.seen.Result, r.seen.Executed = true, true
+		r.seen.Result, r.seen.ShowsExecution = true, true
 	}
 }
 

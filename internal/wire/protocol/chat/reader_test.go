@@ -27,7 +27,7 @@ func stream(lines ...string) string {
 	return b.String()
 }
 
-func run(o protocol.ReaderOptions, lines ...string) (recorded.Play, *protocol.Seen) {
+func run(o protocol.ReaderOptions, lines ...string) (recorded.Play, *protocol.Observed) {
 	r := chat.NewReader(o)
 	return recorded.Run(strings.NewReader(stream(lines...)), r), r.Seen()
 }
@@ -157,7 +157,7 @@ func TestClasses(t *testing.T) {
 			if c.want == out {
 				outputs = 1
 			}
-			if s := r.Seen(); s.Events != events || s.OutputEvents != outputs || (s.Failed != nil) != (c.want == fail) {
+			if s := r.Seen(); s.Events != events || s.OutputEvents != outputs || (s.Failure != nil) != (c.want == fail) {
 				t.Errorf("seen: %+v", s)
 			}
 		})
@@ -248,24 +248,24 @@ func TestCompleteness(t *testing.T) {
 		{"[DONE] without a finish", 1, []string{role, hello, finish}, "loH", protocol.Open, ""},
 		{"[DONE] too early, then whole", 1, []string{role, finish, hello, stop, finish}, "lHoot", protocol.Closed, ""},
 		{"cut after output", 1, []string{role, hello}, "lo", protocol.Open, ""},
-		{"[DONE] missing", 1, []string{role, hello, stop, usage}, "looL", protocol.Settling, tail},
-		{"usage and [DONE] missing", 1, []string{role, hello, stop}, "loo", protocol.Settling, tail},
-		{"finish with content", 1, []string{choice(`"delta":{"content":"x"},"finish_reason":"length"`)}, "o", protocol.Settling, tail},
+		{"[DONE] missing", 1, []string{role, hello, stop, usage}, "looL", protocol.Finishing, tail},
+		{"usage and [DONE] missing", 1, []string{role, hello, stop}, "loo", protocol.Finishing, tail},
+		{"finish with content", 1, []string{choice(`"delta":{"content":"x"},"finish_reason":"length"`)}, "o", protocol.Finishing, tail},
 		{"finish said twice", 1, []string{hello, stop, stop, finish}, "ooot", protocol.Closed, ""},
 		{"finish_reason empty on every chunk", 1, []string{choice(`"delta":{"content":"x"},"finish_reason":""`)}, "o", protocol.Open, ""},
 		{"finish_reason \"null\"", 1, []string{choice(`"delta":{"content":"x"},"finish_reason":"null"`)}, "o", protocol.Open, ""},
 		{"finish_reason a number", 1, []string{choice(`"delta":{"content":"x"},"finish_reason":1`)}, "o", protocol.Open, ""},
-		{"finish without delta", 1, []string{hello, choice(`"finish_reason":"stop"`)}, "oo", protocol.Settling, tail},
-		{"no index", 1, []string{`{"choices":[{"delta":{"content":"x"},"finish_reason":"stop"}]}`}, "o", protocol.Settling, tail},
+		{"finish without delta", 1, []string{hello, choice(`"finish_reason":"stop"`)}, "oo", protocol.Finishing, tail},
+		{"no index", 1, []string{`{"choices":[{"delta":{"content":"x"},"finish_reason":"stop"}]}`}, "o", protocol.Finishing, tail},
 		{"two, one finished", 2, []string{hello, stop}, "oo", protocol.Open, ""},
-		{"two, both finished", 2, []string{hello, stop, second(`"delta":{"content":"x"}`), second(`"delta":{},"finish_reason":"stop"`)}, "oooo", protocol.Settling, tail},
-		{"two in one chunk", 2, []string{`{"choices":[{"index":0,"delta":{"content":"x"},"finish_reason":"stop"},{"index":1,"delta":{"content":"x"},"finish_reason":"stop"}]}`}, "o", protocol.Settling, tail},
+		{"two, both finished", 2, []string{hello, stop, second(`"delta":{"content":"x"}`), second(`"delta":{},"finish_reason":"stop"`)}, "oooo", protocol.Finishing, tail},
+		{"two in one chunk", 2, []string{`{"choices":[{"index":0,"delta":{"content":"x"},"finish_reason":"stop"},{"index":1,"delta":{"content":"x"},"finish_reason":"stop"}]}`}, "o", protocol.Finishing, tail},
 		{"two asked for, one given", 2, []string{hello, stop, finish}, "oot", protocol.Closed, ""},
 		{"two, one open at [DONE]", 2, []string{hello, second(`"delta":{"content":"x"}`), stop, finish}, "oooH", protocol.Open, ""},
 		{"one asked for, two given", 1, []string{hello, stop, second(`"delta":{"content":"x"}`)}, "ooo", protocol.Open, ""},
-		{"n unknown", 0, []string{hello, stop}, "oo", protocol.Settling, tail},
+		{"n unknown", 0, []string{hello, stop}, "oo", protocol.Finishing, tail},
 		{"comments in between", 1, []string{": a", role, ": b", hello, stop, ": c", finish}, "hlhooht", protocol.Closed, ""},
-		{"index beyond all reason", 1, []string{`{"choices":[{"index":99999999999,"delta":{"content":"x"},"finish_reason":"stop"}]}`}, "o", protocol.Settling, tail},
+		{"index beyond all reason", 1, []string{`{"choices":[{"index":99999999999,"delta":{"content":"x"},"finish_reason":"stop"}]}`}, "o", protocol.Finishing, tail},
 		{"error", 1, []string{role, `{"error":{"message":"m"}}`}, "lf", protocol.Closed, ""},
 		{"nothing read after an error", 1, []string{hello, `{"error":"x"}`, stop, finish}, "of", protocol.Closed, ""},
 		{"error after the finish", 1, []string{hello, stop, `{"error":"x"}`}, "oof", protocol.Closed, ""},
@@ -292,7 +292,7 @@ func TestManyChoicesInOneChunk(t *testing.T) {
 	if _, err := r.Read(record(`{"choices":[` + strings.Join(choices, ",") + `]}`)); err != nil {
 		t.Fatal(err)
 	}
-	if r.Stage() != protocol.Settling {
+	if r.Stage() != protocol.Finishing {
 		t.Error("128 finished choices do not settle the stream")
 	}
 }
@@ -327,10 +327,10 @@ func TestNamedFailures(t *testing.T) {
 	for data, want := range map[string]protocol.FailureInfo{`"m \"x\""`: {Message: `m "x"`}, `[{"code":502,"message":"m"}]`: {Code: "502", Message: "m"}, `null`: {}} {
 		r := chat.NewReader(protocol.ReaderOptions{})
 		ev, err := r.Read(sse.Frame{Raw: []byte("event: error\ndata: " + data + "\n\n"), Name: []byte("error"), Data: []byte(data), HasData: true})
-		if err != nil || ev.Class != protocol.Failure || r.Stage() != protocol.Closed || r.Seen().Events != 1 || r.Seen().Failed == nil {
+		if err != nil || ev.Class != protocol.Failure || r.Stage() != protocol.Closed || r.Seen().Events != 1 || r.Seen().Failure == nil {
 			t.Fatalf("%s is %v, %v", data, ev.Class, err)
 		}
-		if d := cmp.Diff(want, *r.Seen().Failed); d != "" {
+		if d := cmp.Diff(want, *r.Seen().Failure); d != "" {
 			t.Errorf("%s: %s", data, d)
 		}
 	}
@@ -359,10 +359,10 @@ func TestFailureInfo(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, seen := run(protocol.ReaderOptions{}, c.data)
-			if seen.Failed == nil {
+			if seen.Failure == nil {
 				t.Fatal("no failure")
 			}
-			if d := cmp.Diff(c.want, *seen.Failed); d != "" {
+			if d := cmp.Diff(c.want, *seen.Failure); d != "" {
 				t.Error(d)
 			}
 		})
@@ -371,11 +371,11 @@ func TestFailureInfo(t *testing.T) {
 
 func TestFailureWithResult(t *testing.T) {
 	_, seen := run(protocol.ReaderOptions{}, role, `{"error":{"message":"m"},"choices":[{"index":0,"delta":{"content":"abc"},"finish_reason":"error"}]}`)
-	if !seen.Result || !seen.Executed || seen.TextBytes != 3 {
+	if !seen.Result || !seen.ShowsExecution || seen.TextBytes != 3 {
 		t.Errorf("got %+v", seen)
 	}
 	_, seen = run(protocol.ReaderOptions{}, role, hello, `{"error":{"message":"m"},"choices":[{"index":0,"delta":{"content":""},"finish_reason":"error"}]}`)
-	if seen.Result || seen.Executed {
+	if seen.Result || seen.ShowsExecution {
 		t.Errorf("output of earlier events is no result of the failure's: %+v", seen)
 	}
 }
@@ -479,7 +479,7 @@ func TestEnding(t *testing.T) {
 		t.Errorf("said twice: %q", got)
 	}
 	play, seen := run(protocol.ReaderOptions{}, strings.TrimSuffix(strings.TrimPrefix(want, "xdata: "), "\n\n"))
-	if letters(play) != "f" || seen.Failed.Code != "upstream_stream_error" {
-		t.Errorf("our own ending is read as %s, %+v", letters(play), seen.Failed)
+	if letters(play) != "f" || seen.Failure.Code != "upstream_stream_error" {
+		t.Errorf("our own ending is read as %s, %+v", letters(play), seen.Failure)
 	}
 }

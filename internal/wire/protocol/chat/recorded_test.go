@@ -14,8 +14,8 @@ import (
 	"rubicon/internal/wire/protocol/recorded"
 )
 
-// told is a chunk or an answer as encoding/json reads it.
-type told struct {
+// parsedChunk is a chunk or an answer as encoding/json reads it.
+type parsedChunk struct {
 	Choices []struct {
 		Delta, Message toldText
 		FinishReason   *string `json:"finish_reason"`
@@ -54,7 +54,7 @@ func (t toldText) bytes() int64 {
 	return int64(n)
 }
 
-func (t told) usage() price.Usage {
+func (t parsedChunk) usage() price.Usage {
 	u := t.Usage
 	out := u.Completion
 	if u.Output.Reasoning > 0 && u.Prompt+u.Completion+u.Output.Reasoning == u.Total {
@@ -82,7 +82,7 @@ func decode(t *testing.T, body string) (r recording) {
 		}
 		r.records = append(r.records, record)
 		data, isData := strings.CutPrefix(strings.TrimSpace(record), "data: ")
-		var c told
+		var c parsedChunk
 		if isData && data != "[DONE]" {
 			if err := json.Unmarshal([]byte(data), &c); err != nil {
 				t.Fatalf("%v: %s", err, data)
@@ -127,8 +127,8 @@ func checkWhole(t *testing.T, p recorded.Play, r protocol.Reader, want recording
 	if strip {
 		body = want.stripped
 	}
-	if p.Err != nil || p.Tail != nil || r.Stage() != protocol.Closed || seen.Failed != nil {
-		t.Fatalf("err %v, tail %q, stage %d, failed %v", p.Err, p.Tail, r.Stage(), seen.Failed)
+	if p.Err != nil || p.Tail != nil || r.Stage() != protocol.Closed || seen.Failure != nil {
+		t.Fatalf("err %v, tail %q, stage %d, failed %v", p.Err, p.Tail, r.Stage(), seen.Failure)
 	}
 	if d := cmp.Diff(body, p.Shown()); d != "" {
 		t.Fatalf("other bytes: %s", d)
@@ -136,7 +136,7 @@ func checkWhole(t *testing.T, p recorded.Play, r protocol.Reader, want recording
 	if n := len(p.Events); slices.Index(p.Classes(), protocol.Terminal) != n-1 {
 		t.Fatalf("the ending is not the last event, once: %v", p.Classes())
 	}
-	if d := cmp.Diff(want.usage, seen.Usage); d != "" || !seen.Reported || seen.Opening {
+	if d := cmp.Diff(want.usage, seen.Usage); d != "" || !seen.Reported || seen.OpeningUsage {
 		t.Fatalf("usage: %+v\n%s", seen, d)
 	}
 	if seen.TextBytes != want.text || seen.ResponseID == "" || seen.Model == "" {
@@ -176,7 +176,7 @@ func checkCut(t *testing.T, wire string, cut int, want recording) {
 	if seen.TextBytes > want.text || seen.Reported && cut <= want.finished {
 		t.Fatalf("cut in record %d: text %d of %d, reported %v", cut, seen.TextBytes, want.text, seen.Reported)
 	}
-	if cut > want.finished && p.Err == nil && r.Stage() == protocol.Settling && string(p.Tail) != "data: [DONE]\n\n" {
+	if cut > want.finished && p.Err == nil && r.Stage() == protocol.Finishing && string(p.Tail) != "data: [DONE]\n\n" {
 		t.Fatalf("cut in record %d, after the finish: tail %q", cut, p.Tail)
 	}
 }
@@ -191,7 +191,7 @@ func TestRecordedAnswers(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			var want told
+			var want parsedChunk
 			if err := json.Unmarshal([]byte(e.Body), &want); err != nil {
 				t.Fatal(err)
 			}
@@ -199,7 +199,7 @@ func TestRecordedAnswers(t *testing.T) {
 			for _, c := range want.Choices {
 				text += c.Message.bytes()
 			}
-			if d := cmp.Diff(want.usage(), seen.Usage); d != "" || !seen.Reported || seen.Failed != nil || seen.TextBytes != text {
+			if d := cmp.Diff(want.usage(), seen.Usage); d != "" || !seen.Reported || seen.Failure != nil || seen.TextBytes != text {
 				t.Errorf("%+v, text %d\n%s", seen, text, d)
 			}
 		})
@@ -225,7 +225,7 @@ func TestRecordedSealsAreFoundAgain(t *testing.T) {
 	known := map[string]bool{}
 	all := recorded.Load(t, chat.Name)
 	for _, e := range all {
-		seen := &protocol.Seen{}
+		seen := &protocol.Observed{}
 		if e.Stream {
 			r := chat.NewReader(protocol.ReaderOptions{})
 			recorded.Run(strings.NewReader(e.Body), r)

@@ -70,7 +70,7 @@ func readPart(r *protocol.Request, raw []byte, at string) {
 				continue
 			}
 			attached = true
-			r.BilledBytes -= inlineBytes(v, inline.member)
+			r.EstimateBytes -= inlineBytes(v, inline.member)
 		}
 	}
 	if attached {

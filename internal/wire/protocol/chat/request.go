@@ -49,16 +49,16 @@ func ParseRequest(b []byte) (protocol.Request, *fault.Error) {
 		return protocol.Request{}, bad
 	}
 	r := protocol.Request{
-		Model:        m.Text("model"),
-		Stream:       m.True("stream"),
-		Store:        protocol.StoreFalse,
-		MaxOutput:    max(m.Int("max_tokens"), m.Int("max_completion_tokens")),
-		Choices:      max(m.Int("n"), 1),
-		Tier:         m.Text("service_tier"),
-		Affinity:     m.Text("prompt_cache_key"),
-		BilledBytes:  int64(len(b)),
-		IncludeUsage: options.True(includeUsage),
-		Hosted:       hosted(m.Raw("tools"), m.Raw("mcp_servers")),
+		Model:         m.Text("model"),
+		Stream:        m.True("stream"),
+		Store:         protocol.StoreFalse,
+		MaxOutput:     max(m.Int("max_tokens"), m.Int("max_completion_tokens")),
+		Choices:       max(m.Int("n"), 1),
+		Tier:          m.Text("service_tier"),
+		Affinity:      m.Text("prompt_cache_key"),
+		EstimateBytes: int64(len(b)),
+		IncludeUsage:  options.True(includeUsage),
+		Hosted:        hosted(m.Raw("tools"), m.Raw("mcp_servers")),
 	}
 	if m.True("store") {
 		r.Store = protocol.StoreTrue

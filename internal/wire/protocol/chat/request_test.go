@@ -58,17 +58,17 @@ func TestParseRequest(t *testing.T) {
 			}},
 		{"image by address", `{"model":"m","messages":[{"content":[{"type":"image_url","image_url":{"url":"https://a.b/c.png"}}]}]}`, func(r *protocol.Request) { r.Attachments = 1 }},
 		{"image as data URL", `{"model":"m","messages":[{"content":[{"type":"image_url","image_url":{"url":"data:image/png;base64,AAAA"}}]}]}`,
-			func(r *protocol.Request) { r.Attachments = 1; r.BilledBytes = -26 }},
+			func(r *protocol.Request) { r.Attachments = 1; r.EstimateBytes = -26 }},
 		{"image as string", `{"model":"m","messages":[{"content":[{"type":"image_url","image_url":"DATA:image/png;base64,AAAA"}]}]}`,
-			func(r *protocol.Request) { r.Attachments = 1; r.BilledBytes = -26 }},
+			func(r *protocol.Request) { r.Attachments = 1; r.EstimateBytes = -26 }},
 		{"audio and file inline", `{"model":"m","messages":[{"content":[{"type":"input_audio","input_audio":{"data":"AAAA","format":"wav"}},{"type":"file","file":{"file_data":"BBBBBB"}}]}]}`,
-			func(r *protocol.Request) { r.Attachments = 2; r.BilledBytes = -10 }},
+			func(r *protocol.Request) { r.Attachments = 2; r.EstimateBytes = -10 }},
 		{"text that looks like a data URL", `{"model":"m","messages":[{"content":"data:image/png;base64,AAAA"},{"content":[{"type":"text","text":"data:x"}]}]}`, func(*protocol.Request) {}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			want := base
 			c.change(&want)
-			want.BilledBytes += int64(len(c.body))
+			want.EstimateBytes += int64(len(c.body))
 			got, bad := chat.ParseRequest([]byte(c.body))
 			if bad != nil {
 				t.Fatal(bad)
@@ -138,14 +138,14 @@ func TestEmbeddingsRequest(t *testing.T) {
 	p := chat.Embeddings()
 	for _, body := range []string{`{"model":"m","input":"x"}`, `{"model":"m","input":[[1,2],[3]],"encoding_format":"base64","dimensions":8}`} {
 		got, bad := p.ParseRequest([]byte(body))
-		want := protocol.Request{Model: "m", Store: protocol.StoreFalse, Choices: 1, BilledBytes: int64(len(body))}
+		want := protocol.Request{Model: "m", Store: protocol.StoreFalse, Choices: 1, EstimateBytes: int64(len(body))}
 		if d := cmp.Diff(want, got); bad != nil || d != "" {
 			t.Errorf("%s: %v %s", body, bad, d)
 		}
 	}
 	for _, body := range []string{`{"model":"m","input":["data:x,0123456789","x"]}`, `{"model":"m","input":[{"type":"image_url","image_url":{"url":"data:x,0123456789"}}]}`} {
 		got, bad := p.ParseRequest([]byte(body))
-		if bad != nil || got.Attachments != 1 || got.BilledBytes != int64(len(body)-len("data:x,0123456789")) {
+		if bad != nil || got.Attachments != 1 || got.EstimateBytes != int64(len(body)-len("data:x,0123456789")) {
 			t.Errorf("%s: %v %+v", body, bad, got)
 		}
 	}
@@ -180,7 +180,7 @@ func FuzzRequest(f *testing.F) {
 		if bad != nil {
 			return
 		}
-		if r.Choices < 1 || r.MaxOutput < 0 || r.BilledBytes < 0 {
+		if r.Choices < 1 || r.MaxOutput < 0 || r.EstimateBytes < 0 {
 			t.Errorf("%q: %+v", b, r)
 		}
 		up, err := chat.Upstream(b, protocol.Rewrite{Model: "up", AskUsage: true})

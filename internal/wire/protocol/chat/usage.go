@@ -62,7 +62,7 @@ type counts [numbers]struct {
 }
 
 // read takes in one usage: a number that it leaves out keeps its last value.
-func (c *counts) read(raw []byte, seen *protocol.Seen) {
+func (c *counts) read(raw []byte, seen *protocol.Observed) {
 	var now counts
 	m := jsonscan.Object(raw)
 	for m.Next() {
@@ -80,7 +80,7 @@ func (c *counts) read(raw []byte, seen *protocol.Seen) {
 	}
 }
 
-func (c *counts) field(in, key, v []byte, seen *protocol.Seen) {
+func (c *counts) field(in, key, v []byte, seen *protocol.Observed) {
 	for i := range usageFields {
 		f := &usageFields[i]
 		if f.name != string(key) || f.in != string(in) {
@@ -121,13 +121,13 @@ func (c *counts) put(is number, n int64) {
 // report writes the numbers into seen. opening: they came before anything was
 // answered, so that their output means nothing and they are no sign that the
 // request was executed.
-func (c *counts) report(seen *protocol.Seen, opening bool) {
+func (c *counts) report(seen *protocol.Observed, opening bool) {
 	if opening {
-		seen.Opening = seen.Opening || c[prompt].known
+		seen.OpeningUsage = seen.OpeningUsage || c[prompt].known
 		seen.Usage = price.Disjoint(c[prompt].n, c[cached].n, c[written].n, 0)
 		return
 	}
-	seen.Executed = true
+	seen.ShowsExecution = true
 	out, known := c.output()
 	seen.Reported = seen.Reported || known
 	seen.Usage = price.Disjoint(c[prompt].n, c[cached].n, c[written].n, out)

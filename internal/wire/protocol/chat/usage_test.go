@@ -45,7 +45,7 @@ func TestUsageOfProviders(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, seen := run(protocol.ReaderOptions{}, hello, stop, c.chunk)
-			if d := cmp.Diff(c.want, seen.Usage); d != "" || !seen.Reported || !seen.Executed || seen.Opening {
+			if d := cmp.Diff(c.want, seen.Usage); d != "" || !seen.Reported || !seen.ShowsExecution || seen.OpeningUsage {
 				t.Errorf("%+v\n%s", seen, d)
 			}
 		})
@@ -101,8 +101,8 @@ func TestUsageMoments(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, seen := run(protocol.ReaderOptions{StripUsage: true}, c.lines...)
-			if d := cmp.Diff(c.want, seen.Usage); d != "" || seen.Reported != c.reported || seen.Opening != c.opening || seen.Executed != c.executed {
-				t.Errorf("reported %v, opening %v, executed %v\n%s", seen.Reported, seen.Opening, seen.Executed, d)
+			if d := cmp.Diff(c.want, seen.Usage); d != "" || seen.Reported != c.reported || seen.OpeningUsage != c.opening || seen.ShowsExecution != c.executed {
+				t.Errorf("reported %v, opening %v, executed %v\n%s", seen.Reported, seen.OpeningUsage, seen.ShowsExecution, d)
 			}
 		})
 	}
@@ -137,9 +137,9 @@ func TestUsageOfRefusals(t *testing.T) {
 		`{"error":"m"}`: false,
 		`["m"]`:         false,
 	} {
-		seen := &protocol.Seen{}
+		seen := &protocol.Observed{}
 		chat.FailureUsage([]byte(body), seen)
-		if seen.Executed != executed || seen.Reported != executed || executed && (seen.Usage.Input != 9 || seen.Usage.Output != 3) {
+		if seen.ShowsExecution != executed || seen.Reported != executed || executed && (seen.Usage.Input != 9 || seen.Usage.Output != 3) {
 			t.Errorf("%s: %+v", body, seen)
 		}
 	}

@@ -7,7 +7,7 @@ import (
 
 // Answer reads a whole answer: a message with a list of content. An error body
 // is none.
-func Answer(b []byte) (*protocol.Seen, error) {
+func Answer(b []byte) (*protocol.Observed, error) {
 	r := newReader()
 	var typ, content, usage []byte
 	m := jsonscan.Object(b)
@@ -25,7 +25,7 @@ func Answer(b []byte) (*protocol.Seen, error) {
 		return nil, protocol.ErrNotProtocol
 	}
 	r.messageStart(b)
-	r.seen.Opening, r.seen.Events = false, 1
+	r.seen.OpeningUsage, r.seen.Events = false, 1
 	el := jsonscan.Array(content)
 	for el.Next() {
 		block := readBlock(el.Value())
@@ -42,7 +42,7 @@ func Answer(b []byte) (*protocol.Seen, error) {
 }
 
 // FailureUsage reads the usage that a refusal's body carries.
-func FailureUsage(b []byte, seen *protocol.Seen) {
+func FailureUsage(b []byte, seen *protocol.Observed) {
 	var e event
 	if e.split(b) != nil {
 		return
@@ -54,12 +54,12 @@ func FailureUsage(b []byte, seen *protocol.Seen) {
 }
 
 // AnswerCountTokens reads the answer of count_tokens.
-func AnswerCountTokens(b []byte) (*protocol.Seen, error) {
+func AnswerCountTokens(b []byte) (*protocol.Observed, error) {
 	n, ok := protocol.Count(jsonscan.Get(b, "input_tokens"))
 	if !ok || n < 0 || !jsonscan.Valid(b) {
 		return nil, protocol.ErrNotProtocol
 	}
-	seen := &protocol.Seen{Sequence: -1, Events: 1, OutputEvents: 1, Reported: true}
+	seen := &protocol.Observed{Sequence: -1, Events: 1, OutputEvents: 1, Reported: true}
 	seen.Usage.Input = n
 	return seen, nil
 }

@@ -19,9 +19,9 @@ func TestAnswer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := &protocol.Seen{
+	want := &protocol.Observed{
 		Events: 1, OutputEvents: 1, Sequence: -1, ResponseID: "msg_1", Model: "m-1", Tier: "batch", Content: true, TextBytes: 2 + 3 + 7,
-		Usage: price.Usage{Input: 10, CachedInput: 2, CacheWrite: 3, Output: 7}, Reported: true, Executed: true,
+		Usage: price.Usage{Input: 10, CachedInput: 2, CacheWrite: 3, Output: 7}, Reported: true, ShowsExecution: true,
 		Hosted: map[string]int64{"web_search": 1}, Ran: true,
 		State: []protocol.StateID{
 			{Kind: protocol.KindContainer, ID: "container_1"},

@@ -97,7 +97,7 @@ func (r *reader) block(b *block) {
 	remember(&r.seen, b.encrypted) // compaction
 }
 
-func remember(seen *protocol.Seen, field []byte) {
+func remember(seen *protocol.Observed, field []byte) {
 	if s, _ := jsonscan.Text(field); s != "" {
 		seen.Remember(protocol.KindSealed, protocol.Seal(s))
 	}
@@ -135,14 +135,14 @@ func vain(raw []byte) bool {
 	return raw != nil
 }
 
-// seal hashes a thinking block's signature, which may come in pieces. It counts
+// sealDigest hashes a thinking block's signature, which may come in pieces. It counts
 // once its block has ended: half a signature is none.
-type seal struct {
+type sealDigest struct {
 	sum  hash.Hash
 	open bool
 }
 
-func (s *seal) add(raw []byte) {
+func (s *sealDigest) add(raw []byte) {
 	text, _ := jsonscan.Text(raw)
 	if text == "" {
 		return
@@ -154,7 +154,7 @@ func (s *seal) add(raw []byte) {
 	s.sum.Write([]byte(text))
 }
 
-func (s *seal) close(seen *protocol.Seen) {
+func (s *sealDigest) close(seen *protocol.Observed) {
 	if !s.open {
 		return
 	}

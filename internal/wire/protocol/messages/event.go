@@ -45,9 +45,9 @@ func (e *event) split(data []byte) error {
 	return m.Err()
 }
 
-// known are the types of events; a string of the table stands for one that was
+// eventTypes are the types of events; a string of the table stands for one that was
 // read, so that reading it allocates nothing.
-var known = [...]string{
+var eventTypes = [...]string{
 	"content_block_delta", "content_block_start", "content_block_stop", "ping",
 	"message_start", "message_delta", "message_stop", "error", "vertex_event",
 }
@@ -60,7 +60,7 @@ func (e *event) name(name []byte) string {
 	} else if s, _ := jsonscan.Text(e.typ); s != "" {
 		return s
 	}
-	for _, k := range known {
+	for _, k := range eventTypes {
 		if k == string(typ) {
 			return k
 		}

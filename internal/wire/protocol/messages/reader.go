@@ -9,10 +9,10 @@ import (
 
 // reader reads one stream.
 type reader struct {
-	seen   protocol.Seen
+	seen   protocol.Observed
 	tokens counts
 	calls  protocol.Calls
-	seal   seal
+	seal   sealDigest
 	item   bool // the open block is something even without text
 	closed bool
 }
@@ -20,9 +20,9 @@ type reader struct {
 // NewReader starts reading a stream.
 func NewReader(protocol.ReaderOptions) protocol.Reader { return newReader() }
 
-func newReader() *reader { return &reader{seen: protocol.Seen{Sequence: -1}} }
+func newReader() *reader { return &reader{seen: protocol.Observed{Sequence: -1}} }
 
-func (r *reader) Seen() *protocol.Seen { return &r.seen }
+func (r *reader) Seen() *protocol.Observed { return &r.seen }
 
 // Stage: only message_stop and an error end a stream; nothing is waited for
 // after either.
@@ -111,7 +111,7 @@ func (r *reader) usage(raw []byte) {
 	if raw == nil {
 		return
 	}
-	r.seen.Executed = true
+	r.seen.ShowsExecution = true
 	r.tokens.read(raw)
 	r.tokens.report(&r.seen)
 	r.callsTold(raw)
@@ -154,7 +154,7 @@ func (r *reader) fail(e *event) {
 		info.Type = "" // the event's own type, not the error's
 	}
 	info.RetryAfter = max(protocol.Delay(e.err), protocol.Delay(e.data))
-	r.seen.Failed = &info
+	r.seen.Failure = &info
 	r.failureUsage(e)
 }
 
@@ -167,7 +167,7 @@ func (r *reader) failureUsage(e *event) {
 }
 
 // tier keeps the service tier of a usage.
-func tier(usage []byte, seen *protocol.Seen) {
+func tier(usage []byte, seen *protocol.Observed) {
 	if t, _ := jsonscan.Text(jsonscan.Get(usage, "service_tier")); t != "" {
 		seen.Tier = t
 	}

@@ -125,7 +125,7 @@ func TestClasses(t *testing.T) {
 			if c.want == out {
 				outputs = 1
 			}
-			if s := r.Seen(); s.Events != events || s.OutputEvents != outputs || (s.Failed != nil) != (c.want == fail) {
+			if s := r.Seen(); s.Events != events || s.OutputEvents != outputs || (s.Failure != nil) != (c.want == fail) {
 				t.Errorf("seen: %+v", s)
 			}
 			if closed := r.Stage() == protocol.Closed; closed != (c.want == term || c.want == fail) || r.Tail() != nil {
@@ -178,7 +178,7 @@ func TestCompleteness(t *testing.T) {
 		t.Errorf("stage %d, read on: %q", r.Stage(), p.Shown())
 	}
 	p, r = run(typed(start), typed(text), typed(overload), typed(stop))
-	if r.Stage() != protocol.Closed || len(p.Events) != 3 || r.Seen().Failed == nil {
+	if r.Stage() != protocol.Closed || len(p.Events) != 3 || r.Seen().Failure == nil {
 		t.Errorf("after an error: %+v", p.Classes())
 	}
 }
@@ -201,9 +201,9 @@ func TestFailureInfo(t *testing.T) {
 			protocol.FailureInfo{Code: "rate_limit_exceeded", Type: "rate_limit_error", Message: "m", Retryable: &yes, RetryAfter: 2 * time.Second}},
 	} {
 		_, r := run(event("error", c.data))
-		if r.Seen().Failed == nil {
+		if r.Seen().Failure == nil {
 			t.Errorf("%s: no failure", c.name)
-		} else if d := cmp.Diff(c.want, *r.Seen().Failed); d != "" {
+		} else if d := cmp.Diff(c.want, *r.Seen().Failure); d != "" {
 			t.Errorf("%s: %s", c.name, d)
 		}
 	}
@@ -265,7 +265,7 @@ func TestState(t *testing.T) {
 func TestLimitsAreNoIncompleteAnswer(t *testing.T) {
 	for _, reason := range []string{"max_tokens", "model_context_window_exceeded", "refusal", "pause_turn"} {
 		_, r := run(typed(start), typed(strings.Replace(closing, "end_turn", reason, 1)), typed(stop))
-		if r.Seen().Incomplete || r.Seen().Failed != nil {
+		if r.Seen().Incomplete || r.Seen().Failure != nil {
 			t.Errorf("%s: %+v", reason, r.Seen())
 		}
 	}
@@ -313,7 +313,7 @@ func TestEnding(t *testing.T) {
 		t.Errorf("said twice: %q", got)
 	}
 	_, r := run(got[1:])
-	if r.Stage() != protocol.Closed || r.Seen().Failed == nil || r.Seen().Failed.Code != "upstream_stream_error" || r.Seen().Failed.Type != "api_error" {
-		t.Errorf("our own ending is read as %+v", r.Seen().Failed)
+	if r.Stage() != protocol.Closed || r.Seen().Failure == nil || r.Seen().Failure.Code != "upstream_stream_error" || r.Seen().Failure.Type != "api_error" {
+		t.Errorf("our own ending is read as %+v", r.Seen().Failure)
 	}
 }

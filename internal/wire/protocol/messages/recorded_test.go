@@ -14,8 +14,8 @@ import (
 	"rubicon/internal/wire/protocol/recorded"
 )
 
-// told is an event or an answer as encoding/json reads it.
-type told struct {
+// parsedEvent is an event or an answer as encoding/json reads it.
+type parsedEvent struct {
 	Type    string
 	Message struct{ Usage *toldUsage }
 	Usage   *toldUsage
@@ -68,7 +68,7 @@ func decode(t *testing.T, body string) (r recording) {
 		}
 		r.records = append(r.records, record)
 		_, data, _ := strings.Cut(strings.TrimSpace(record), "\ndata: ")
-		var e told
+		var e parsedEvent
 		if err := json.Unmarshal([]byte(data), &e); err != nil {
 			t.Fatalf("%v: %s", err, record)
 		}
@@ -105,8 +105,8 @@ func TestRecordedStreams(t *testing.T) {
 func checkWhole(t *testing.T, p recorded.Play, r protocol.Reader, want recording) {
 	t.Helper()
 	seen := r.Seen()
-	if p.Err != nil || p.Tail != nil || r.Stage() != protocol.Closed || seen.Failed != nil {
-		t.Fatalf("err %v, tail %q, stage %d, failed %v", p.Err, p.Tail, r.Stage(), seen.Failed)
+	if p.Err != nil || p.Tail != nil || r.Stage() != protocol.Closed || seen.Failure != nil {
+		t.Fatalf("err %v, tail %q, stage %d, failed %v", p.Err, p.Tail, r.Stage(), seen.Failure)
 	}
 	if d := cmp.Diff(strings.Join(want.records, ""), p.Shown()); d != "" {
 		t.Fatalf("other bytes: %s", d)
@@ -114,7 +114,7 @@ func checkWhole(t *testing.T, p recorded.Play, r protocol.Reader, want recording
 	if n := len(p.Events); slices.Index(p.Classes(), protocol.Terminal) != n-1 {
 		t.Fatalf("the ending is not the last event, once: %v", p.Classes())
 	}
-	if d := cmp.Diff(want.usage, seen.Usage); d != "" || !seen.Reported || !seen.Opening || seen.Hosted["web_search"] != want.searches {
+	if d := cmp.Diff(want.usage, seen.Usage); d != "" || !seen.Reported || !seen.OpeningUsage || seen.Hosted["web_search"] != want.searches {
 		t.Fatalf("usage: %+v\n%s", seen, d)
 	}
 	if seen.TextBytes != want.text || seen.ResponseID == "" || seen.Model == "" || seen.Tier != "standard" {
@@ -137,7 +137,7 @@ func TestRecordedStreamsCut(t *testing.T) {
 					if r.Stage() != protocol.Open || strings.Contains(p.Shown(), "message_stop") {
 						t.Fatalf("cut in record %d, looks finished", cut)
 					}
-					if seen.TextBytes > want.text || cut <= want.closing && (seen.Reported || seen.Executed || seen.Usage.Output != 0) {
+					if seen.TextBytes > want.text || cut <= want.closing && (seen.Reported || seen.ShowsExecution || seen.Usage.Output != 0) {
 						t.Fatalf("cut in record %d: %+v", cut, seen)
 					}
 				}
@@ -156,7 +156,7 @@ func TestRecordedAnswers(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			var want told
+			var want parsedEvent
 			if err := json.Unmarshal([]byte(e.Body), &want); err != nil {
 				t.Fatal(err)
 			}
@@ -166,7 +166,7 @@ func TestRecordedAnswers(t *testing.T) {
 			for _, c := range want.Content {
 				text += int64(len(c.Text) + len(c.Thinking) + len(c.Input))
 			}
-			if d := cmp.Diff(usage, seen.Usage); d != "" || !seen.Reported || seen.Opening || seen.TextBytes != text {
+			if d := cmp.Diff(usage, seen.Usage); d != "" || !seen.Reported || seen.OpeningUsage || seen.TextBytes != text {
 				t.Errorf("%+v, text %d\n%s", seen, text, d)
 			}
 		})

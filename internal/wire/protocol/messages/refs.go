@@ -126,11 +126,11 @@ func (r *refs) source(raw []byte, at string, depth int) (attached bool) {
 			r.content(v, at+".content", depth-1)
 		case is(key, "url"):
 			if len(v) > 6 && is(v[1:6], "data:") { // the bytes themselves
-				r.r.BilledBytes -= int64(len(v) - 2)
+				r.r.EstimateBytes -= int64(len(v) - 2)
 			}
 			attached = true
 		case is(key, "data") && types.has("base64") && v[0] == '"':
-			r.r.BilledBytes -= int64(len(v) - 2)
+			r.r.EstimateBytes -= int64(len(v) - 2)
 			attached = true
 		}
 	}

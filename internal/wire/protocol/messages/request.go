@@ -36,14 +36,14 @@ func ParseRequest(b []byte) (protocol.Request, *fault.Error) {
 		return protocol.Request{}, bad
 	}
 	r := protocol.Request{
-		Model:       m.Text("model"),
-		Stream:      m.True("stream"),
-		Store:       protocol.StoreFalse,
-		MaxOutput:   m.Int("max_tokens"),
-		Choices:     1,
-		Tier:        m.Text("service_tier"),
-		BilledBytes: int64(len(b)),
-		Hosted:      hostedTools(m.Raw("tools"), m.Raw("mcp_servers")),
+		Model:         m.Text("model"),
+		Stream:        m.True("stream"),
+		Store:         protocol.StoreFalse,
+		MaxOutput:     m.Int("max_tokens"),
+		Choices:       1,
+		Tier:          m.Text("service_tier"),
+		EstimateBytes: int64(len(b)),
+		Hosted:        hostedTools(m.Raw("tools"), m.Raw("mcp_servers")),
 	}
 	named := refs{r: &r}
 	named.container(m.Raw("container"))
@@ -71,7 +71,7 @@ func hostedTools(tools, servers []byte) (names []string) {
 	for el.Next() {
 		typ, _ := jsonscan.Text(jsonscan.Get(el.Value(), "type"))
 		if typ != "" && !runsAtClient(typ) {
-			names = protocol.AddHosted(names, unversioned(typ))
+			names = protocol.AddHosted(names, withoutDate(typ))
 		}
 	}
 	if servers != nil && !jsonscan.Empty(servers) {
@@ -80,8 +80,8 @@ func hostedTools(tools, servers []byte) (names []string) {
 	return names
 }
 
-// unversioned takes the date off a tool's type: web_search_20250305.
-func unversioned(typ string) string {
+// withoutDate takes the date off a tool's type: web_search_20250305.
+func withoutDate(typ string) string {
 	i := strings.LastIndexByte(typ, '_')
 	if i < 0 || len(typ)-i != len("_20250305") || strings.Trim(typ[i+1:], "0123456789") != "" {
 		return typ

@@ -63,20 +63,20 @@ func TestParseRequest(t *testing.T) {
 			}},
 		{"a tool's input is the client's own", `{"model":"m","messages":[{"content":[{"type":"tool_use","input":{"file_id":"x","source":{"file_id":"y"},"content":[{"type":"thinking","signature":"z"}]}},{"type":"tool_result","content":"file_id"}]}]}`, func(*protocol.Request) {}},
 		{"base64", `{"model":"m","messages":[{"content":[{"type":"image","source":{"type":"base64","media_type":"image/png","data":"AAAAAAAA"}},{"type":"document","source":{"data":"BB","type":"base64"}}]}]}`,
-			func(r *protocol.Request) { r.Attachments, r.BilledBytes = 2, -10 }},
+			func(r *protocol.Request) { r.Attachments, r.EstimateBytes = 2, -10 }},
 		{"by address", `{"model":"m","messages":[{"content":[{"type":"image","source":{"type":"url","url":"https://a.b/c.png"}}]}]}`, func(r *protocol.Request) { r.Attachments = 1 }},
 		{"by data URL", `{"model":"m","messages":[{"content":[{"type":"image","source":{"type":"url","url":"data:image/png;base64,AAAA"}}]}]}`,
-			func(r *protocol.Request) { r.Attachments, r.BilledBytes = 1, -26 }},
+			func(r *protocol.Request) { r.Attachments, r.EstimateBytes = 1, -26 }},
 		{"plain text is billed", `{"model":"m","messages":[{"content":[{"type":"document","source":{"type":"text","media_type":"text/plain","data":"AAAA"}}]}]}`, func(*protocol.Request) {}},
 		{"image inside a document's content", `{"model":"m","messages":[{"content":[{"type":"document","source":{"type":"content","content":[{"type":"image","source":{"type":"base64","data":"AAAA"}}]}}]}]}`,
-			func(r *protocol.Request) { r.Attachments, r.BilledBytes = 1, -4 }},
+			func(r *protocol.Request) { r.Attachments, r.EstimateBytes = 1, -4 }},
 		{"fetched document", `{"model":"m","messages":[{"content":[{"type":"web_fetch_tool_result","content":{"type":"web_fetch_result","content":{"type":"document","source":{"type":"base64","data":"AAAA"}}}}]}]}`,
-			func(r *protocol.Request) { r.Attachments, r.BilledBytes = 1, -4 }},
+			func(r *protocol.Request) { r.Attachments, r.EstimateBytes = 1, -4 }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			want := base
 			c.change(&want)
-			want.BilledBytes += int64(len(c.body))
+			want.EstimateBytes += int64(len(c.body))
 			got, bad := messages.ParseRequest([]byte(c.body))
 			if bad != nil {
 				t.Fatal(bad)
@@ -147,7 +147,7 @@ func FuzzRequest(f *testing.F) {
 		if bad != nil {
 			return
 		}
-		if r.Choices != 1 || r.MaxOutput < 0 || r.BilledBytes < 0 || r.Store != protocol.StoreFalse {
+		if r.Choices != 1 || r.MaxOutput < 0 || r.EstimateBytes < 0 || r.Store != protocol.StoreFalse {
 			t.Errorf("%q: %+v", b, r)
 		}
 		up, err := messages.Upstream(b, protocol.Rewrite{Model: "up"})

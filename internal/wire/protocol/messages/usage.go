@@ -90,26 +90,26 @@ func (c *counts) sum(parts []byte) {
 }
 
 // open reports the input of a message_start and forgets its output.
-func (c *counts) open(seen *protocol.Seen) {
+func (c *counts) open(seen *protocol.Observed) {
 	c[output].n, c[output].known = 0, false
-	seen.Opening = c[input].known || c[cached].known || c[written].known
+	seen.OpeningUsage = c[input].known || c[cached].known || c[written].known
 	seen.Usage = c.usage()
 }
 
 // report reports closing numbers: they count once they tell the output.
-func (c *counts) report(seen *protocol.Seen) {
+func (c *counts) report(seen *protocol.Observed) {
 	seen.Reported = c[output].known
 	seen.Usage = c.usage()
 }
 
-// impossible is an input that price takes for an anomaly. A slightly negative
+// invalidCount is an input that price takes for an anomaly. A slightly negative
 // one it would take for cached tokens above the total, which there is not here.
-const impossible = -1 << 40
+const invalidCount = -1 << 40
 
 func (c *counts) usage() price.Usage {
 	in := c[input].n
 	if in < 0 {
-		in = impossible
+		in = invalidCount
 	}
 	return price.Usage{Input: in, CachedInput: c[cached].n, CacheWrite: c[written].n, Output: c[output].n}
 }

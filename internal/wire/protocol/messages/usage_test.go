@@ -61,8 +61,8 @@ func TestUsage(t *testing.T) {
 			}
 			_, r := run(wire...)
 			seen := r.Seen()
-			if d := cmp.Diff(c.want, seen.Usage); d != "" || seen.Reported != c.reported || seen.Opening != c.opening || seen.Executed != c.executed {
-				t.Errorf("reported %v, opening %v, executed %v\n%s", seen.Reported, seen.Opening, seen.Executed, d)
+			if d := cmp.Diff(c.want, seen.Usage); d != "" || seen.Reported != c.reported || seen.OpeningUsage != c.opening || seen.ShowsExecution != c.executed {
+				t.Errorf("reported %v, opening %v, executed %v\n%s", seen.Reported, seen.OpeningUsage, seen.ShowsExecution, d)
 			}
 		})
 	}

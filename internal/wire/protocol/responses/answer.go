@@ -9,13 +9,13 @@ import (
 
 // answer gathers what a stream or a whole answer tells.
 type answer struct {
-	seen  protocol.Seen
+	seen  protocol.Observed
 	usage []byte // the reported usage as it came
 	calls protocol.Calls
 	made  map[string]bool // hosted calls that were counted
 }
 
-func newAnswer() answer { return answer{seen: protocol.Seen{Sequence: -1}} }
+func newAnswer() answer { return answer{seen: protocol.Observed{Sequence: -1}} }
 
 // response is a response object's members that are read, raw; null is nil.
 type response struct {
@@ -59,7 +59,7 @@ var objects = [...]string{"response", "response.compaction"}
 
 // Answer reads an answer that was not streamed. Error bodies are
 // ErrNotProtocol: their caller classifies them.
-func Answer(body []byte) (*protocol.Seen, error) {
+func Answer(body []byte) (*protocol.Observed, error) {
 	if !jsonscan.Valid(body) {
 		return nil, protocol.ErrNotProtocol
 	}
@@ -76,19 +76,19 @@ func Answer(body []byte) (*protocol.Seen, error) {
 	a.seen.Incomplete = jsonscan.Equal(resp.status, "incomplete")
 	if resp.failure != nil || jsonscan.Equal(resp.status, "failed") {
 		info := errorValue(resp.failure)
-		a.seen.Failed = &info
+		a.seen.Failure = &info
 		a.result(&resp)
 	}
 	return &a.seen, nil
 }
 
 // FailureUsage reads the usage that a refusal's body carries.
-func FailureUsage(body []byte, seen *protocol.Seen) {
+func FailureUsage(body []byte, seen *protocol.Observed) {
 	for _, usage := range [...][]byte{jsonscan.Get(body, "usage"), jsonscan.Get(body, "error", "usage")} {
 		if usage = present(usage); usage == nil {
 			continue
 		}
-		seen.Executed = true
+		seen.ShowsExecution = true
 		if u, ok := readUsage(usage); ok {
 			seen.Usage, seen.Reported = u, true
 		}
@@ -148,7 +148,7 @@ func (a *answer) report(usage []byte) {
 	if usage == nil {
 		return
 	}
-	a.seen.Executed = true
+	a.seen.ShowsExecution = true
 	a.calls.ToldIn(usage, &a.seen)
 	if u, ok := readUsage(usage); ok {
 		a.seen.Usage, a.seen.Reported = u, true
@@ -159,7 +159,7 @@ func (a *answer) report(usage []byte) {
 // result notes a failure's own output: it executed.
 func (a *answer) result(resp *response) {
 	if !empty(resp.output) {
-		a.seen.Result, a.seen.Executed = true, true
+		a.seen.Result, a.seen.ShowsExecution = true, true
 	}
 }
 

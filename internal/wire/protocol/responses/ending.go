@@ -58,18 +58,18 @@ var members = [...]member{
 // megabytes, which the client knows anyhow.
 const keepLimit = 1 << 10
 
-// shape is what is kept of upstream's response object, by index of members.
-type shape struct{ values [][]byte }
+// responseMembers is what is kept of upstream's response object, by index of members.
+type responseMembers struct{ values [][]byte }
 
-func (s *shape) known() bool { return s.values != nil }
+func (s *responseMembers) known() bool { return s.values != nil }
 
-func (s *shape) keep(raw []byte) {
+func (s *responseMembers) keep(raw []byte) {
 	s.values = make([][]byte, len(members))
 	buf := make([]byte, 0, keepLimit)
 	m := jsonscan.Object(raw)
 	for m.Next() {
 		v := m.Value()
-		i := kept(m.Key())
+		i := keptMember(m.Key())
 		if i < 0 || len(v) > keepLimit || present(v) == nil {
 			continue
 		}
@@ -78,8 +78,8 @@ func (s *shape) keep(raw []byte) {
 	}
 }
 
-// kept is the index of a member that is kept, -1 for others.
-func kept(key []byte) int {
+// keptMember is the index of a member that is kept, -1 for others.
+func keptMember(key []byte) int {
 	for i := range members {
 		if members[i].keep && members[i].name == string(key) {
 			return i

@@ -111,9 +111,9 @@ func TestEndingReads(t *testing.T) {
 	sent := stream(t, "text")
 	sent = sent[:bytes.Index(sent, []byte("event: response.output_text.done"))]
 	got := read(bytes.NewReader(Ending(bytes.Clone(sent), opened(t, "text", 8), broken(), false)))
-	if got.Err != nil || got.Stage != protocol.Closed || got.Seen.Failed == nil || got.Seen.Failed.Code != "stream_read_error" ||
-		got.Seen.ResponseID != "resp_t1" || got.Seen.Sequence != 9 || len(got.Seen.State) != 2 || got.Seen.Executed {
-		t.Errorf("%+v, %+v", got, got.Seen.Failed)
+	if got.Err != nil || got.Stage != protocol.Closed || got.Seen.Failure == nil || got.Seen.Failure.Code != "stream_read_error" ||
+		got.Seen.ResponseID != "resp_t1" || got.Seen.Sequence != 9 || len(got.Seen.State) != 2 || got.Seen.ShowsExecution {
+		t.Errorf("%+v, %+v", got, got.Seen.Failure)
 	}
 }
 

@@ -10,11 +10,11 @@ import (
 type reads uint8
 
 const (
-	nothing  reads = iota
-	text           // "delta" is text, reasoning, a refusal or tool arguments
-	done           // "item" is an output item in its final form
-	openItem       // "item" is an output item that begins: lifecycle while it is empty
-	openPart       // "part" is a part of one that begins: the same
+	readsNothing reads = iota
+	text               // "delta" is text, reasoning, a refusal or tool arguments
+	done               // "item" is an output item in its final form
+	openItem           // "item" is an output item that begins: lifecycle while it is empty
+	openPart           // "part" is a part of one that begins: the same
 )
 
 // kind is one type of event. name is the one string that all its events share.
@@ -33,19 +33,19 @@ const (
 // stand here only for what is read from them and so that their name is not made
 // anew for each: what is missing is output all the same.
 var kinds = [...]kind{
-	{"response.created", protocol.Lifecycle, nothing},
-	{"response.queued", protocol.Lifecycle, nothing},
-	{"response.in_progress", protocol.Lifecycle, nothing},
-	{"response.metadata", protocol.Lifecycle, nothing},
+	{"response.created", protocol.Lifecycle, readsNothing},
+	{"response.queued", protocol.Lifecycle, readsNothing},
+	{"response.in_progress", protocol.Lifecycle, readsNothing},
+	{"response.metadata", protocol.Lifecycle, readsNothing},
 
-	{"keepalive", protocol.Heartbeat, nothing},
-	{"ping", protocol.Heartbeat, nothing},
+	{"keepalive", protocol.Heartbeat, readsNothing},
+	{"ping", protocol.Heartbeat, readsNothing},
 
-	{"response.completed", protocol.Terminal, nothing},
-	{"response.incomplete", protocol.Terminal, nothing},
+	{"response.completed", protocol.Terminal, readsNothing},
+	{"response.incomplete", protocol.Terminal, readsNothing},
 
-	{typeError, protocol.Failure, nothing},
-	{typeFailed, protocol.Failure, nothing},
+	{typeError, protocol.Failure, readsNothing},
+	{typeFailed, protocol.Failure, readsNothing},
 
 	{"response.output_text.delta", protocol.Output, text},
 	{"response.refusal.delta", protocol.Output, text},
@@ -57,47 +57,47 @@ var kinds = [...]kind{
 	{"response.code_interpreter_call_code.delta", protocol.Output, text},
 	{"response.shell_call_command.delta", protocol.Output, text},
 	{"response.audio.transcript.delta", protocol.Output, text},
-	{"response.audio.delta", protocol.Output, nothing},                     // base64
-	{"response.output_audio.delta", protocol.Output, nothing},              // base64
-	{"response.shell_call_output_content.delta", protocol.Output, nothing}, // what a tool said, not the model
+	{"response.audio.delta", protocol.Output, readsNothing},                     // base64
+	{"response.output_audio.delta", protocol.Output, readsNothing},              // base64
+	{"response.shell_call_output_content.delta", protocol.Output, readsNothing}, // what a tool said, not the model
 
 	{"response.output_item.added", protocol.Output, openItem},
 	{"response.output_item.done", protocol.Output, done},
 
-	{"response.output_text.done", protocol.Output, nothing},
-	{"response.output_text.annotation.added", protocol.Output, nothing},
-	{"response.refusal.done", protocol.Output, nothing},
-	{"response.reasoning_text.done", protocol.Output, nothing},
-	{"response.reasoning_summary_text.done", protocol.Output, nothing},
+	{"response.output_text.done", protocol.Output, readsNothing},
+	{"response.output_text.annotation.added", protocol.Output, readsNothing},
+	{"response.refusal.done", protocol.Output, readsNothing},
+	{"response.reasoning_text.done", protocol.Output, readsNothing},
+	{"response.reasoning_summary_text.done", protocol.Output, readsNothing},
 	{"response.reasoning_summary_part.added", protocol.Output, openPart},
-	{"response.reasoning_summary_part.done", protocol.Output, nothing},
+	{"response.reasoning_summary_part.done", protocol.Output, readsNothing},
 	{"response.content_part.added", protocol.Output, openPart},
-	{"response.content_part.done", protocol.Output, nothing},
-	{"response.function_call_arguments.done", protocol.Output, nothing},
-	{"response.custom_tool_call_input.done", protocol.Output, nothing},
-	{"response.mcp_call_arguments.done", protocol.Output, nothing},
-	{"response.code_interpreter_call_code.done", protocol.Output, nothing},
-	{"response.audio.done", protocol.Output, nothing},
-	{"response.audio.transcript.done", protocol.Output, nothing},
-	{"response.web_search_call.in_progress", protocol.Output, nothing},
-	{"response.web_search_call.searching", protocol.Output, nothing},
-	{"response.web_search_call.completed", protocol.Output, nothing},
-	{"response.file_search_call.in_progress", protocol.Output, nothing},
-	{"response.file_search_call.searching", protocol.Output, nothing},
-	{"response.file_search_call.completed", protocol.Output, nothing},
-	{"response.code_interpreter_call.in_progress", protocol.Output, nothing},
-	{"response.code_interpreter_call.interpreting", protocol.Output, nothing},
-	{"response.code_interpreter_call.completed", protocol.Output, nothing},
-	{"response.image_generation_call.in_progress", protocol.Output, nothing},
-	{"response.image_generation_call.generating", protocol.Output, nothing},
-	{"response.image_generation_call.partial_image", protocol.Output, nothing},
-	{"response.image_generation_call.completed", protocol.Output, nothing},
-	{"response.mcp_call.in_progress", protocol.Output, nothing},
-	{"response.mcp_call.completed", protocol.Output, nothing},
-	{"response.mcp_call.failed", protocol.Output, nothing},
-	{"response.mcp_list_tools.in_progress", protocol.Output, nothing},
-	{"response.mcp_list_tools.completed", protocol.Output, nothing},
-	{"response.mcp_list_tools.failed", protocol.Output, nothing},
+	{"response.content_part.done", protocol.Output, readsNothing},
+	{"response.function_call_arguments.done", protocol.Output, readsNothing},
+	{"response.custom_tool_call_input.done", protocol.Output, readsNothing},
+	{"response.mcp_call_arguments.done", protocol.Output, readsNothing},
+	{"response.code_interpreter_call_code.done", protocol.Output, readsNothing},
+	{"response.audio.done", protocol.Output, readsNothing},
+	{"response.audio.transcript.done", protocol.Output, readsNothing},
+	{"response.web_search_call.in_progress", protocol.Output, readsNothing},
+	{"response.web_search_call.searching", protocol.Output, readsNothing},
+	{"response.web_search_call.completed", protocol.Output, readsNothing},
+	{"response.file_search_call.in_progress", protocol.Output, readsNothing},
+	{"response.file_search_call.searching", protocol.Output, readsNothing},
+	{"response.file_search_call.completed", protocol.Output, readsNothing},
+	{"response.code_interpreter_call.in_progress", protocol.Output, readsNothing},
+	{"response.code_interpreter_call.interpreting", protocol.Output, readsNothing},
+	{"response.code_interpreter_call.completed", protocol.Output, readsNothing},
+	{"response.image_generation_call.in_progress", protocol.Output, readsNothing},
+	{"response.image_generation_call.generating", protocol.Output, readsNothing},
+	{"response.image_generation_call.partial_image", protocol.Output, readsNothing},
+	{"response.image_generation_call.completed", protocol.Output, readsNothing},
+	{"response.mcp_call.in_progress", protocol.Output, readsNothing},
+	{"response.mcp_call.completed", protocol.Output, readsNothing},
+	{"response.mcp_call.failed", protocol.Output, readsNothing},
+	{"response.mcp_list_tools.in_progress", protocol.Output, readsNothing},
+	{"response.mcp_list_tools.completed", protocol.Output, readsNothing},
+	{"response.mcp_list_tools.failed", protocol.Output, readsNothing},
 }
 
 // byName finds a kind; it is never written to.

@@ -44,12 +44,12 @@ func TestEvents(t *testing.T) {
 		{data: `{"type":"response.incomplete"}`, class: protocol.Terminal, typ: "response.incomplete", stage: protocol.Closed},
 		{name: "response.completed", data: `{"response":{}}`, class: protocol.Terminal, typ: "response.completed", stage: protocol.Closed},
 		{data: `{"type":"response.failed","response":{}}`, class: protocol.Failure, typ: "response.failed", stage: protocol.Closed},
-		{data: `{"type":"error","code":"x"}`, class: protocol.Failure, typ: "error", stage: protocol.Settling},
-		{data: `{"type":"error","error":{"code":"x"}}`, class: protocol.Failure, typ: "error", stage: protocol.Settling},
-		{name: "error", data: `{"code":"x"}`, class: protocol.Failure, typ: "error", stage: protocol.Settling},
-		{name: "error", data: `"overloaded"`, class: protocol.Failure, typ: "error", stage: protocol.Settling},
-		{data: `{"error":{"code":"x"}}`, class: protocol.Failure, stage: protocol.Settling},
-		{data: `{"error":"overloaded"}`, class: protocol.Failure, stage: protocol.Settling},
+		{data: `{"type":"error","code":"x"}`, class: protocol.Failure, typ: "error", stage: protocol.Finishing},
+		{data: `{"type":"error","error":{"code":"x"}}`, class: protocol.Failure, typ: "error", stage: protocol.Finishing},
+		{name: "error", data: `{"code":"x"}`, class: protocol.Failure, typ: "error", stage: protocol.Finishing},
+		{name: "error", data: `"overloaded"`, class: protocol.Failure, typ: "error", stage: protocol.Finishing},
+		{data: `{"error":{"code":"x"}}`, class: protocol.Failure, stage: protocol.Finishing},
+		{data: `{"error":"overloaded"}`, class: protocol.Failure, stage: protocol.Finishing},
 		{data: `{"type":"response.output_text.delta","delta":"x"}`, class: protocol.Output, typ: "response.output_text.delta"},
 		{data: `{"type":"response.output_item.added"}`, class: protocol.Output, typ: "response.output_item.added"},
 		{data: `{"type":"response.compaction.compacting"}`, class: protocol.Output, typ: "response.compaction.compacting"},
@@ -104,7 +104,7 @@ func TestEvents(t *testing.T) {
 			if got := r.Seen().Events; got != events {
 				t.Errorf("%d events, want %d", got, events)
 			}
-			if failed := r.Seen().Failed != nil; failed != (c.class == protocol.Failure) {
+			if failed := r.Seen().Failure != nil; failed != (c.class == protocol.Failure) {
 				t.Errorf("failed: %v", failed)
 			}
 		})
@@ -121,8 +121,8 @@ func TestSettling(t *testing.T) {
 		stage  protocol.Stage
 		code   string
 	}{
-		{`{"type":"keepalive","sequence_number":5}`, protocol.Heartbeat, false, protocol.Settling, "server_error"},
-		{`{}`, protocol.Heartbeat, false, protocol.Settling, "server_error"},
+		{`{"type":"keepalive","sequence_number":5}`, protocol.Heartbeat, false, protocol.Finishing, "server_error"},
+		{`{}`, protocol.Heartbeat, false, protocol.Finishing, "server_error"},
 		{`{"type":"response.failed","response":{"error":{"code":"slow_down"}}}`, protocol.Failure, false, protocol.Closed, "slow_down"},
 		{`{"type":"response.completed","response":{"usage":{"input_tokens":1}}}`, protocol.Heartbeat, true, protocol.Closed, "server_error"},
 		{`{"type":"error","code":"second"}`, protocol.Heartbeat, true, protocol.Closed, "server_error"},
@@ -143,12 +143,12 @@ func TestSettling(t *testing.T) {
 				}
 			}
 			s := r.Seen()
-			if r.Stage() != c.stage || s.Failed.Code != c.code || s.OutputEvents != 0 || s.Reported {
-				t.Errorf("stage %d, seen %+v, failed %+v", r.Stage(), s, s.Failed)
+			if r.Stage() != c.stage || s.Failure.Code != c.code || s.OutputEvents != 0 || s.Reported {
+				t.Errorf("stage %d, seen %+v, failed %+v", r.Stage(), s, s.Failure)
 			}
 			if c.stage == protocol.Closed {
 				ev, err := r.Read(frame("", `{"type":"response.completed"}`))
-				if err != nil || !ev.Hidden || ev.Class != protocol.Heartbeat || r.Seen().Failed == nil {
+				if err != nil || !ev.Hidden || ev.Class != protocol.Heartbeat || r.Seen().Failure == nil {
 					t.Errorf("an event after the end: %+v, %v", ev, err)
 				}
 			}
@@ -198,7 +198,7 @@ func TestFailures(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			if diff := cmp.Diff(&c.want, r.Seen().Failed); diff != "" {
+			if diff := cmp.Diff(&c.want, r.Seen().Failure); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})

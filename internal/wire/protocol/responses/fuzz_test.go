@@ -56,7 +56,7 @@ func check(t *testing.T, r protocol.Reader) {
 	if s.TextBytes < 0 || s.Sequence < -1 || s.OutputEvents > int64(s.Events) {
 		t.Fatalf("%+v", s)
 	}
-	if r.Stage() == protocol.Open && s.Failed != nil {
+	if r.Stage() == protocol.Open && s.Failure != nil {
 		t.Fatal("failed, but open")
 	}
 	end := Ending(nil, r, broken(), false)
@@ -85,7 +85,7 @@ func FuzzRequest(f *testing.F) {
 			}
 			return
 		}
-		if req.Model == "" || req.MaxOutput < 0 || req.BilledBytes < 0 || req.BilledBytes > int64(len(body)) {
+		if req.Model == "" || req.MaxOutput < 0 || req.EstimateBytes < 0 || req.EstimateBytes > int64(len(body)) {
 			t.Fatalf("%+v", req)
 		}
 		for _, rw := range []protocol.Rewrite{{Model: "up"}, {Model: "up", StoreFalse: true}, {Model: "up", StoreFalse: true, DropWS: true}} {

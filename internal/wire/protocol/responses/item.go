@@ -148,7 +148,7 @@ func (it *item) key(index int64) string {
 }
 
 // remember notes what of the item lives at the upstream account.
-func (it *item) remember(seen *protocol.Seen) {
+func (it *item) remember(seen *protocol.Observed) {
 	if it.id != "" {
 		seen.Remember(protocol.KindItem, it.id)
 	}

@@ -13,9 +13,9 @@ const maxSequence = 1 << 53
 type reader struct {
 	answer
 	stage protocol.Stage
-	texts texts
-	shape shape  // of the response object, for an ending of ours
-	model string // as requested
+	texts textCounter
+	shape responseMembers // of the response object, for an ending of ours
+	model string          // as requested
 	clean func([]byte) []byte
 	other kind // the last kind that is not listed
 }
@@ -25,8 +25,8 @@ func NewReader(o protocol.ReaderOptions) protocol.Reader {
 	return &reader{answer: newAnswer(), model: o.Model, clean: o.Clean}
 }
 
-func (r *reader) Stage() protocol.Stage { return r.stage }
-func (r *reader) Seen() *protocol.Seen  { return &r.seen }
+func (r *reader) Stage() protocol.Stage    { return r.stage }
+func (r *reader) Seen() *protocol.Observed { return &r.seen }
 
 // Tail is nil: what an unfinished stream lacks, Ending says.
 func (r *reader) Tail() []byte { return nil }
@@ -48,12 +48,12 @@ func (r *reader) Read(f sse.Frame) (protocol.Event, error) {
 	case string(data) == "[DONE]":
 		// The mark of another protocol. It proves nothing, and is not JSON.
 		ev.Hidden, err = true, nil
-		r.settled()
+		r.failureComplete()
 	}
 	ev.Type, ev.Named = k.name, k.name != "" && len(e.typeName()) == 0
 	if r.stage != protocol.Open && (err != nil || !r.awaits(k)) {
 		ev.Hidden = true
-		r.settled()
+		r.failureComplete()
 		return ev, nil
 	}
 	if err != nil {
@@ -71,16 +71,16 @@ func (r *reader) Read(f sse.Frame) (protocol.Event, error) {
 	return ev, nil
 }
 
-// settled ends the wait for a response.failed: nothing else may follow an error.
-func (r *reader) settled() {
-	if r.stage == protocol.Settling {
+// failureComplete ends the wait for a response.failed: nothing else may follow an error.
+func (r *reader) failureComplete() {
+	if r.stage == protocol.Finishing {
 		r.stage = protocol.Closed
 	}
 }
 
 // awaits tells whether an event of a decided stream is still of interest.
 func (r *reader) awaits(k kind) bool {
-	return r.stage == protocol.Settling && (k.class == protocol.Heartbeat || k.name == typeFailed)
+	return r.stage == protocol.Finishing && (k.class == protocol.Heartbeat || k.name == typeFailed)
 }
 
 // kind finds what an event is: by its JSON type, else by the record's name.
@@ -150,7 +150,7 @@ func (r *reader) take(k kind, e *envelope, data []byte) {
 
 func (r *reader) output(k kind, e *envelope, data []byte) {
 	if e.usage != nil || e.response != nil && present(jsonscan.Get(e.response, "usage")) != nil {
-		r.seen.Executed = true
+		r.seen.ShowsExecution = true
 	}
 	index, indexed := jsonscan.Int(e.index)
 	if k.reads == text {
@@ -184,7 +184,7 @@ func (r *reader) opened(raw []byte) {
 	r.tiered(&resp) // of an answer that is cut nothing else will tell
 	if u, ok := readUsage(resp.usage); ok && !r.seen.Reported && u.Input+u.CachedInput+u.CacheWrite > 0 {
 		u.Output = 0
-		r.seen.Usage, r.seen.Opening = u, true
+		r.seen.Usage, r.seen.OpeningUsage = u, true
 	}
 	if raw != nil && !r.shape.known() {
 		r.shape.keep(raw)
@@ -194,15 +194,15 @@ func (r *reader) opened(raw []byte) {
 func (r *reader) failure(k kind, e *envelope, data []byte) {
 	resp := readResponse(e.response)
 	info := errorEvent(data, e.failure)
-	r.stage = protocol.Settling
+	r.stage = protocol.Finishing
 	if k.name == typeFailed {
 		r.stage = protocol.Closed
 		info = errorValue(firstOf(resp.failure, e.failure))
 	}
-	if r.seen.Failed != nil {
-		info = fill(info, *r.seen.Failed)
+	if r.seen.Failure != nil {
+		info = fill(info, *r.seen.Failure)
 	}
-	r.seen.Failed = &info
+	r.seen.Failure = &info
 	r.closing(resp)
 	for _, usage := range [...][]byte{e.usage, jsonscan.Get(e.failure, "usage")} {
 		r.report(present(usage))

@@ -56,12 +56,12 @@ func ParseRequest(b []byte) (protocol.Request, *fault.Error) {
 		return protocol.Request{}, fault.New(fault.UnsupportedParameter,
 			"background: true is not supported by this gateway.").WithParam("background")
 	}
-	w := walk{req: &req}
+	w := requestWalk{req: &req}
 	if bad := w.parents(m); bad != nil {
 		return protocol.Request{}, bad
 	}
 	w.body(m)
-	req.BilledBytes = int64(len(b)) - w.unbilled
+	req.EstimateBytes = int64(len(b)) - w.unbilled
 	return req, req.TooManyNames()
 }
 
@@ -80,7 +80,7 @@ func store(raw []byte) protocol.Store {
 }
 
 // parents reads what makes the request a continuation of upstream state.
-func (w *walk) parents(m body.Members) *fault.Error {
+func (w *requestWalk) parents(m body.Members) *fault.Error {
 	if id := m.Raw("previous_response_id"); id != nil {
 		if w.req.PrevResponse == "" {
 			return invalid("previous_response_id", "\"previous_response_id\" must not be empty.")

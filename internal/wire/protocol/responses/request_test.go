@@ -38,7 +38,7 @@ func TestParseRequest(t *testing.T) {
 			if bad != nil {
 				t.Fatal(bad)
 			}
-			c.want.BilledBytes = int64(len(c.body))
+			c.want.EstimateBytes = int64(len(c.body))
 			if diff := cmp.Diff(c.want, got); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
@@ -212,8 +212,8 @@ func TestBilledBytes(t *testing.T) {
 		if bad != nil {
 			t.Fatal(bad)
 		}
-		if got.Attachments != c.attachments || got.BilledBytes != int64(len(body)-c.unbilled) {
-			t.Errorf("%.80s: %d attachments, %d of %d bytes", body, got.Attachments, got.BilledBytes, len(body))
+		if got.Attachments != c.attachments || got.EstimateBytes != int64(len(body)-c.unbilled) {
+			t.Errorf("%.80s: %d attachments, %d of %d bytes", body, got.Attachments, got.EstimateBytes, len(body))
 		}
 	}
 }

@@ -23,7 +23,7 @@ import (
 type run struct {
 	Raw    string // of the events that are for the client
 	Events []string
-	Seen   protocol.Seen
+	Seen   protocol.Observed
 	Stage  protocol.Stage
 	Err    error
 }
@@ -74,67 +74,67 @@ func ids(pairs ...string) (out []protocol.StateID) {
 
 // streams says what each stream in testdata tells.
 var streams = map[string]struct {
-	seen  protocol.Seen
+	seen  protocol.Observed
 	stage protocol.Stage
 }{
-	"text": {protocol.Seen{
-		Events: 12, Tier: "default", Usage: price.Usage{Input: 12, Output: 7}, Reported: true, Executed: true,
+	"text": {protocol.Observed{
+		Events: 12, Tier: "default", Usage: price.Usage{Input: 12, Output: 7}, Reported: true, ShowsExecution: true,
 		OutputEvents: 7, Content: true, TextBytes: 7 + 2 + 6 + 4, Sequence: 11, State: ids("response", "resp_t1", "item", "msg_1"),
 	}, protocol.Closed},
-	"reasoning": {protocol.Seen{
-		Events: 16, Tier: "priority", Usage: price.Usage{Input: 40, CachedInput: 40, CacheWrite: 20, Output: 64}, Reported: true, Executed: true,
+	"reasoning": {protocol.Observed{
+		Events: 16, Tier: "priority", Usage: price.Usage{Input: 40, CachedInput: 40, CacheWrite: 20, Output: 64}, Reported: true, ShowsExecution: true,
 		OutputEvents: 10, Content: true, TextBytes: 14 + 4, Sequence: 15,
 		State: ids("response", "resp_t1", "item", "rs_1", "sealed", protocol.Seal("opening-seal"), "sealed", protocol.Seal("closing-seal"), "item", "msg_1"),
 	}, protocol.Closed},
-	"function_call": {protocol.Seen{
-		Events: 8, Tier: "auto", Usage: price.Usage{Input: 30, Output: 9}, Reported: true, Executed: true,
+	"function_call": {protocol.Observed{
+		Events: 8, Tier: "auto", Usage: price.Usage{Input: 30, Output: 9}, Reported: true, ShowsExecution: true,
 		OutputEvents: 5, Content: true, TextBytes: 7, Sequence: 7, State: ids("response", "resp_t1", "item", "fc_1"),
 	}, protocol.Closed},
-	"web_search": {protocol.Seen{
-		Events: 14, Tier: "auto", Usage: price.Usage{Input: 300, Output: 20}, Reported: true, Executed: true,
+	"web_search": {protocol.Observed{
+		Events: 14, Tier: "auto", Usage: price.Usage{Input: 300, Output: 20}, Reported: true, ShowsExecution: true,
 		OutputEvents: 9, Content: true, TextBytes: 9, Sequence: 13, Hosted: map[string]int64{"web_search": 1}, Ran: true,
 		State: ids("response", "resp_t1", "item", "ws_1", "item", "msg_1"),
 	}, protocol.Closed},
-	"code_interpreter": {protocol.Seen{
-		Events: 11, Tier: "auto", Usage: price.Usage{Input: 50, Output: 11}, Reported: true, Executed: true,
+	"code_interpreter": {protocol.Observed{
+		Events: 11, Tier: "auto", Usage: price.Usage{Input: 50, Output: 11}, Reported: true, ShowsExecution: true,
 		OutputEvents: 8, Content: true, TextBytes: 8, Sequence: 10, Hosted: map[string]int64{"code_interpreter": 1}, Ran: true,
 		State: ids("response", "resp_t1", "item", "ci_1", "container", "cntr_1"),
 	}, protocol.Closed},
-	"failed": {protocol.Seen{
+	"failed": {protocol.Observed{
 		Events: 3, Tier: "auto", Sequence: 2, State: ids("response", "resp_t1"),
-		Failed: &protocol.FailureInfo{Code: "server_error", Message: "The server had an error."},
+		Failure: &protocol.FailureInfo{Code: "server_error", Message: "The server had an error."},
 	}, protocol.Closed},
-	"failed_with_result": {protocol.Seen{
+	"failed_with_result": {protocol.Observed{
 		Events: 3, Tier: "auto", Sequence: 2, State: ids("response", "resp_t1", "item", "msg_1"),
-		Usage: price.Usage{Input: 9, Output: 2}, Reported: true, Executed: true, Result: true, Content: true, TextBytes: 4,
-		Failed: &protocol.FailureInfo{Code: "server_error", Message: "The server had an error."},
+		Usage: price.Usage{Input: 9, Output: 2}, Reported: true, ShowsExecution: true, Result: true, Content: true, TextBytes: 4,
+		Failure: &protocol.FailureInfo{Code: "server_error", Message: "The server had an error."},
 	}, protocol.Closed},
-	"incomplete": {protocol.Seen{
-		Events: 9, Tier: "auto", Usage: price.Usage{Input: 5, Output: 16}, Reported: true, Executed: true, Incomplete: true,
+	"incomplete": {protocol.Observed{
+		Events: 9, Tier: "auto", Usage: price.Usage{Input: 5, Output: 16}, Reported: true, ShowsExecution: true, Incomplete: true,
 		OutputEvents: 4, Content: true, TextBytes: 9, Sequence: 8, State: ids("response", "resp_t1", "item", "msg_1"),
 	}, protocol.Closed},
-	"error_flat": {protocol.Seen{
+	"error_flat": {protocol.Observed{
 		Events: 4, Tier: "auto", Sequence: 3, State: ids("response", "resp_t1"),
-		Failed: &protocol.FailureInfo{Code: "rate_limit_exceeded", Message: "Rate limit reached."},
+		Failure: &protocol.FailureInfo{Code: "rate_limit_exceeded", Message: "Rate limit reached."},
 	}, protocol.Closed},
-	"error_nested": {protocol.Seen{
+	"error_nested": {protocol.Observed{
 		Events: 3, Tier: "auto", Sequence: 2, State: ids("response", "resp_t1"),
-		Failed: &protocol.FailureInfo{Type: "rate_limit_error", Message: "Slow down.", Status: 429, RetryAfter: 7e9},
-	}, protocol.Settling},
-	"heartbeats": {protocol.Seen{
-		Events: 5, Tier: "auto", Usage: price.Usage{Input: 3, Output: 1}, Reported: true, Executed: true,
+		Failure: &protocol.FailureInfo{Type: "rate_limit_error", Message: "Slow down.", Status: 429, RetryAfter: 7e9},
+	}, protocol.Finishing},
+	"heartbeats": {protocol.Observed{
+		Events: 5, Tier: "auto", Usage: price.Usage{Input: 3, Output: 1}, Reported: true, ShowsExecution: true,
 		OutputEvents: 2, Content: true, TextBytes: 2, Sequence: 5, State: ids("response", "resp_t1"),
 	}, protocol.Closed},
-	"done_only": {protocol.Seen{
+	"done_only": {protocol.Observed{
 		Events: 5, Tier: "auto", OutputEvents: 2, Content: true, TextBytes: 6 + 2, Sequence: 4,
 		State: ids("response", "resp_t1", "item", "msg_1", "item", "fc_9"),
 	}, protocol.Closed},
-	"unnamed": {protocol.Seen{
-		Events: 10, Tier: "auto", Usage: price.Usage{Input: 4, Output: 1}, Reported: true, Executed: true,
+	"unnamed": {protocol.Observed{
+		Events: 10, Tier: "auto", Usage: price.Usage{Input: 4, Output: 1}, Reported: true, ShowsExecution: true,
 		OutputEvents: 4, Content: true, TextBytes: 2, Sequence: 9, State: ids("response", "resp_t1", "item", "msg_1"),
 	}, protocol.Closed},
-	"terminal_only": {protocol.Seen{
-		Events: 2, Tier: "auto", Usage: price.Usage{Input: 4, Output: 3}, Reported: true, Executed: true,
+	"terminal_only": {protocol.Observed{
+		Events: 2, Tier: "auto", Usage: price.Usage{Input: 4, Output: 3}, Reported: true, ShowsExecution: true,
 		Content: true, TextBytes: 11, Sequence: 1, State: ids("response", "resp_t1", "item", "msg_1"),
 	}, protocol.Closed},
 }
@@ -163,14 +163,14 @@ func TestStreams(t *testing.T) {
 			if got.Raw != sent {
 				t.Errorf("bytes changed:\n%s", cmp.Diff(sent, got.Raw))
 			}
-			steadfast(t, body, got)
+			cutIndependent(t, body, got)
 			cutShort(t, body)
 		})
 	}
 }
 
-// steadfast checks that neither chunking nor line ends change what is read.
-func steadfast(t *testing.T, body []byte, want run) {
+// cutIndependent checks that neither chunking nor line ends change what is read.
+func cutIndependent(t *testing.T, body []byte, want run) {
 	t.Helper()
 	crlf := bytes.ReplaceAll(body, []byte("\n"), []byte("\r\n"))
 	for name, r := range map[string]io.Reader{
@@ -207,8 +207,8 @@ func (c *chunks) Read(p []byte) (int, error) {
 func cutShort(t *testing.T, body []byte) {
 	t.Helper()
 	end := endingAt(body)
-	unfinished := func(at int, stage protocol.Stage, seen *protocol.Seen) {
-		if stage != protocol.Open || seen.Reported || seen.Failed != nil {
+	unfinished := func(at int, stage protocol.Stage, seen *protocol.Observed) {
+		if stage != protocol.Open || seen.Reported || seen.Failure != nil {
 			t.Fatalf("cut at %d of %d looks finished: stage %d, %+v", at, len(body), stage, seen)
 		}
 	}

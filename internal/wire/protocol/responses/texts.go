@@ -1,22 +1,22 @@
 package responses
 
-// texts remembers whose text was counted, so that none counts twice. Items are
+// textCounter remembers whose text was counted, so that none counts twice. Items are
 // told apart by their place in the output: some providers change an item's id
 // from event to event.
-type texts struct {
-	counted map[int64]bool
-	last    int64 // the item of the last piece
-	any     bool  // something was counted
-	placed  bool  // last is set
-	loose   bool  // something without a place was counted: it may have been any item's
+type textCounter struct {
+	counted      map[int64]bool
+	last         int64 // the item of the last piece
+	any          bool  // something was counted
+	placed       bool  // last is set
+	withoutIndex bool  // something without a place was counted: it may have been any item's
 }
 
 // piece notes that a piece of an item's text was counted.
-func (t *texts) piece(index int64, indexed bool) {
+func (t *textCounter) piece(index int64, indexed bool) {
 	t.any = true
 	switch {
 	case !indexed:
-		t.loose = true
+		t.withoutIndex = true
 	case !t.placed || t.last != index:
 		if t.counted == nil {
 			t.counted = make(map[int64]bool)
@@ -28,8 +28,8 @@ func (t *texts) piece(index int64, indexed bool) {
 
 // whole tells whether the text of a finished item is still to be counted, and
 // takes it for counted from now on.
-func (t *texts) whole(index int64, indexed bool) bool {
-	if t.loose || t.counted[index] || !indexed && t.any {
+func (t *textCounter) whole(index int64, indexed bool) bool {
+	if t.withoutIndex || t.counted[index] || !indexed && t.any {
 		return false
 	}
 	t.piece(index, indexed)

@@ -22,7 +22,7 @@ const toolProgrammatic = "programmatic_tool_calling"
 
 // tools walks a list of tools: the request's, a namespace's, or one that an
 // item of the input brings along.
-func (w *walk) tools(raw []byte, at *place) {
+func (w *requestWalk) tools(raw []byte, at *place) {
 	if at.depth > maxNesting {
 		return
 	}
@@ -35,7 +35,7 @@ func (w *walk) tools(raw []byte, at *place) {
 
 // effects notes what makes a tool one with effects. Of repeated members each
 // counts.
-func (w *walk) effects(tool []byte) {
+func (w *requestWalk) effects(tool []byte) {
 	var names []string
 	local := false
 	m := jsonscan.Object(tool)

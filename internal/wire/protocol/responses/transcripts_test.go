@@ -77,7 +77,7 @@ func recordedStream(t *testing.T, body []byte) {
 	if got.Seen.TextBytes != text {
 		t.Errorf("%d bytes of text, want %d", got.Seen.TextBytes, text)
 	}
-	steadfast(t, body, got)
+	cutIndependent(t, body, got)
 	cutShort(t, body)
 }
 
@@ -109,13 +109,13 @@ func independently(t *testing.T, body []byte) (last *reported, endings int, text
 	return last, endings, text
 }
 
-func agree(t *testing.T, seen *protocol.Seen, want *reported) {
+func agree(t *testing.T, seen *protocol.Observed, want *reported) {
 	t.Helper()
 	u := want.usage()
 	if !seen.Reported || seen.Usage.Input != u.Input || seen.Usage.CachedInput != u.CachedInput || seen.Usage.CacheWrite != 0 || seen.Usage.Output != u.Output {
 		t.Errorf("usage %+v, want %+v", seen.Usage, u)
 	}
-	if seen.ResponseID != want.ID || seen.Model != want.Model || seen.Incomplete != (want.Status == "incomplete") || seen.Failed != nil {
+	if seen.ResponseID != want.ID || seen.Model != want.Model || seen.Incomplete != (want.Status == "incomplete") || seen.Failure != nil {
 		t.Errorf("%+v, want %+v", seen, want)
 	}
 	have := make(map[protocol.StateID]bool)

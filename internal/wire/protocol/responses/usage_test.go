@@ -78,10 +78,10 @@ func TestUsageAsSign(t *testing.T) {
 				}
 			}
 			s := r.Seen()
-			if s.Executed != c.executed || s.Reported != c.reported || s.Opening != c.opening {
-				t.Errorf("executed %v, reported %v, opening %v", s.Executed, s.Reported, s.Opening)
+			if s.ShowsExecution != c.executed || s.Reported != c.reported || s.OpeningUsage != c.opening {
+				t.Errorf("executed %v, reported %v, opening %v", s.ShowsExecution, s.Reported, s.OpeningUsage)
 			}
-			if s.Opening && (s.Usage.Input != 3 || s.Usage.Output != 0) {
+			if s.OpeningUsage && (s.Usage.Input != 3 || s.Usage.Output != 0) {
 				t.Errorf("usage at the opening: %+v", s.Usage)
 			}
 		})

@@ -18,9 +18,9 @@ const maxNesting = 8
 // attachments are the parts that count as an image or file.
 var attachments = [...]string{"input_image", "input_file", "computer_screenshot"}
 
-// walk gathers from a body what it names of upstream state, which hosted tools
+// requestWalk gathers from a body what it names of upstream state, which hosted tools
 // it asks for, and what of it is no text.
-type walk struct {
+type requestWalk struct {
 	req      *protocol.Request
 	unbilled int64 // bytes of data URLs and images
 }
@@ -47,27 +47,27 @@ func (p *place) String() string {
 }
 
 // ref notes state that the request names; id is a raw string.
-func (w *walk) ref(kind string, id []byte, at *place) {
+func (w *requestWalk) ref(kind string, id []byte, at *place) {
 	if s := str(id); s != "" {
 		w.req.Name(protocol.Ref{Kind: kind, ID: s, Param: at.String()})
 	}
 }
 
-func (w *walk) sealed(raw []byte, at *place) {
+func (w *requestWalk) sealed(raw []byte, at *place) {
 	if s := str(raw); s != "" {
 		w.req.Name(protocol.Ref{Kind: protocol.KindSealed, ID: protocol.Seal(s), Param: at.String()})
 	}
 }
 
 // body walks the parts of a body that can name state.
-func (w *walk) body(m body.Members) {
+func (w *requestWalk) body(m body.Members) {
 	w.prompt(m.Raw("prompt"), &place{key: "prompt"})
 	w.items(m.Raw("instructions"), &place{key: "instructions"})
 	w.items(m.Raw("input"), &place{key: "input"})
 	w.tools(m.Raw("tools"), &place{key: "tools"})
 }
 
-func (w *walk) prompt(raw []byte, at *place) {
+func (w *requestWalk) prompt(raw []byte, at *place) {
 	m := jsonscan.Object(raw)
 	for m.Next() {
 		switch string(m.Key()) {
@@ -82,7 +82,7 @@ func (w *walk) prompt(raw []byte, at *place) {
 	}
 }
 
-func (w *walk) items(raw []byte, at *place) {
+func (w *requestWalk) items(raw []byte, at *place) {
 	el := jsonscan.Array(raw)
 	for i := 0; el.Next(); i++ {
 		here := at.element(i)
@@ -93,7 +93,7 @@ func (w *walk) items(raw []byte, at *place) {
 
 // item looks at an item of the input for being nothing but the name of one. If
 // members are repeated, any of them counts: which one upstream takes is unknown.
-func (w *walk) item(raw []byte, at *place) {
+func (w *requestWalk) item(raw []byte, at *place) {
 	var reference, image, described bool
 	var result int
 	m := jsonscan.Object(raw)
@@ -121,7 +121,7 @@ func (w *walk) item(raw []byte, at *place) {
 }
 
 // each calls f with every value of a member.
-func (w *walk) each(raw []byte, key string, f func(value []byte)) {
+func (w *requestWalk) each(raw []byte, key string, f func(value []byte)) {
 	m := jsonscan.Object(raw)
 	for m.Next() {
 		if string(m.Key()) == key {
@@ -132,7 +132,7 @@ func (w *walk) each(raw []byte, key string, f func(value []byte)) {
 
 // part looks at an object (an item, a part of its content, a tool, a tool's
 // environment) for ids, sealed fields and data, and walks on where more can be.
-func (w *walk) part(raw []byte, at *place) {
+func (w *requestWalk) part(raw []byte, at *place) {
 	if at.depth > maxNesting {
 		return
 	}
@@ -170,7 +170,7 @@ func (w *walk) part(raw []byte, at *place) {
 }
 
 // nested walks one part or a list of parts.
-func (w *walk) nested(raw []byte, at *place) {
+func (w *requestWalk) nested(raw []byte, at *place) {
 	w.part(raw, at)
 	el := jsonscan.Array(raw)
 	for i := 0; el.Next(); i++ {
@@ -179,7 +179,7 @@ func (w *walk) nested(raw []byte, at *place) {
 }
 
 // list notes each id of a list.
-func (w *walk) list(kind string, raw []byte, at *place) {
+func (w *requestWalk) list(kind string, raw []byte, at *place) {
 	el := jsonscan.Array(raw)
 	for i := 0; el.Next(); i++ {
 		w.ref(kind, el.Value(), at.element(i))
@@ -187,7 +187,7 @@ func (w *walk) list(kind string, raw []byte, at *place) {
 }
 
 // data leaves a data URL out of what is billed as text.
-func (w *walk) data(raw []byte) {
+func (w *requestWalk) data(raw []byte) {
 	if bytes.HasPrefix(raw, []byte(`"data:`)) {
 		w.unbilled += int64(textSize(raw))
 	}

@@ -40,12 +40,12 @@ func upstreamWhole(b []byte, rw protocol.Rewrite) ([]byte, error) {
 }
 
 // answerInputTokens reads {"object":"response.input_tokens","input_tokens":n}.
-func answerInputTokens(b []byte) (*protocol.Seen, error) {
+func answerInputTokens(b []byte) (*protocol.Observed, error) {
 	n, ok := protocol.Count(jsonscan.Get(b, "input_tokens"))
 	if !ok || n < 0 || !jsonscan.Valid(b) {
 		return nil, protocol.ErrNotProtocol
 	}
-	seen := &protocol.Seen{Sequence: -1, Events: 1, OutputEvents: 1}
+	seen := &protocol.Observed{Sequence: -1, Events: 1, OutputEvents: 1}
 	seen.Usage.Input, seen.Reported = n, true
 	return seen, nil
 }
