@@ -143,7 +143,7 @@ func decisionMutants() []mutant {
 		{name: "replay a turn whose connection is over", breaks: []string{"row 18c", "connection_limit"}, caught: []string{"row-18c-hour-in-the-hold"}, edits: []edit{
 			in(rules, `again: Deliver, no: ConnectionLimit`, `again: Replay, reason: ReplayReadError`)}},
 		{name: "call the age of a connection a fault of the gateway", breaks: []string{"row 18c"}, caught: []string{"row-18c-hour-in-the-hold"}, edits: []edit{
-			in("internal/engine/turn/outside.go", `if s.Code == fault.ConnectionLimitReached {`, `if false {`)}},
+			in("internal/engine/turn/stop.go", `if s.Code == fault.ConnectionLimitReached {`, `if false {`)}},
 		{name: "make a fourth attempt", breaks: []string{"row 19", "attempts_spent"}, caught: []string{"edge-three-attempts"}, edits: []edit{
 			in(rules, `f.Made.Attempts >= f.Limits.Attempts`, `f.Made.Attempts > f.Limits.Attempts`)}},
 		{name: "ignore switch.max", breaks: []string{"row 19", "switch_budget_spent"}, caught: []string{"row-19-switch-max"}, edits: []edit{

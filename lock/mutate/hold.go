@@ -6,7 +6,7 @@ func holdMutants() []mutant {
 	const (
 		gate   = "internal/engine/turn/gate.go"
 		admit  = "internal/engine/turn/admit.go"
-		ending = "internal/engine/turn/ending.go"
+		ending = "internal/engine/turn/shown.go"
 		finish = "internal/engine/turn/conclude.go"
 		frames = "internal/engine/turn/attempt.go"
 	)

@@ -5,8 +5,8 @@ package main
 func moneyMutants() []mutant {
 	const (
 		bill    = "internal/engine/meter/bill.go"
-		books   = "internal/engine/meter/books.go"
-		recover = "internal/engine/meter/recover.go"
+		books   = "internal/engine/meter/bookkeeper.go"
+		recover = "internal/engine/meter/takeover.go"
 		charge  = "internal/money/price/charge.go"
 		hold    = "internal/money/price/hold.go"
 		usage   = "internal/money/price/usage.go"
