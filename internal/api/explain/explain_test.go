@@ -186,7 +186,7 @@ func TestWordsAreComplete(t *testing.T) {
 // has no need to list them.
 func reasonsInSource(t *testing.T) []string {
 	t.Helper()
-	file, err := parser.ParseFile(token.NewFileSet(), filepath.Join("..", "replay", "rules.go"), nil, 0)
+	file, err := parser.ParseFile(token.NewFileSet(), filepath.Join("..", "..", "engine", "replay", "rules.go"), nil, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
