@@ -23,11 +23,21 @@ type Identity struct {
 	Created    int64  // Unix seconds
 	Estimate   int64  // input tokens, estimated; for Messages' message_start
 	Profile    string // a client profile, or ""
+
+	// What the request was encoded for: names and stop sequences depend on it.
+	Upstream Format
+	Flags    Flags
+	// MaxHeld bounds what an encoder keeps back, in bytes; 0: DefaultMaxHeld.
+	MaxHeld int
 }
+
+// DefaultMaxHeld is how much an encoder keeps back where nothing else is said.
+const DefaultMaxHeld = 8 << 20
 
 // Decoder turns an upstream's answer into events.
 type Decoder interface {
-	// Event reads one event of a stream: its SSE event name, and its data.
+	// Event reads one event of a stream: its SSE event name, and its data. The
+	// events are valid until the next call.
 	Event(name string, data []byte) ([]Event, error)
 	// End is what a stream that is complete by its own protocol still owes:
 	// closes of what is open, and the stop.

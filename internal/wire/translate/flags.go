@@ -53,6 +53,8 @@ func (f Flags) Has(flag string) bool {
 		return f.ParallelTools
 	case "logprobs":
 		return f.Logprobs
+	case "prefill":
+		return f.Prefill
 	case "n":
 		return f.Choices
 	case "json":

@@ -29,6 +29,9 @@ type Note struct {
 	Why     string  `json:"why"`
 	Class   Class   `json:"class"`
 	Feature Feature `json:"-"`
+	// Quiet: it stands on the record and not in the header, and no strict client
+	// minds it: nothing of the meaning was lost.
+	Quiet bool `json:"-"`
 }
 
 // Exclusion is why a request cannot be translated to a format: something that
@@ -53,7 +56,7 @@ const maxHeader = 1024
 // Header is the value of the header rubicon-translation: the pair, then what is
 // to be told, by verb and path.
 func (r *Report) Header(from, to Format) string {
-	notes := slices.Clone(r.Notes)
+	notes := slices.DeleteFunc(slices.Clone(r.Notes), func(n Note) bool { return n.Quiet })
 	slices.SortStableFunc(notes, func(a, b Note) int { return cmp.Or(cmp.Compare(a.Verb, b.Verb), cmp.Compare(a.Path, b.Path)) })
 	var b strings.Builder
 	b.WriteString(string(from) + ">" + string(to))

@@ -61,6 +61,12 @@ func (r *Reporter) NoteBecause(verb Verb, f Feature, path, was, is, why string) 
 	r.note(verb, f, path, was, is, Means{Why: why})
 }
 
+// NoteQuietly is NoteBecause for the record alone.
+func (r *Reporter) NoteQuietly(verb Verb, f Feature, path, was, is, why string) {
+	r.NoteBecause(verb, f, path, was, is, why)
+	r.report.Notes[len(r.report.Notes)-1].Quiet = true
+}
+
 // Exclude tells that the request cannot be translated because of a feature.
 func (r *Reporter) Exclude(f Feature, path string) {
 	_, means := r.How(f)

@@ -128,6 +128,7 @@ type Block struct {
 	Cache     *CachePoint // the prompt cache may end behind this block
 	Type      string      // hosted, unknown: the type's word on the wire
 	Raw       Raw         // hosted, unknown: the whole item
+	Origin    Format      // hosted, unknown: whose item Raw is
 }
 
 // CachePoint marks where a prompt cache may end.
@@ -246,6 +247,7 @@ type Reasoning struct {
 	EffortPath string
 	Budget     int64  // tokens; 0 not said
 	Off        bool   // Messages: thinking disabled
+	Adaptive   bool   // Messages: thinking on, and the model decides how much
 	Summary    string // auto, concise, detailed, omitted; "" not said
 	Path       string
 	// KeepSeals: the client sends reasoning back itself, so it wants the seals

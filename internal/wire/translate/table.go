@@ -26,6 +26,8 @@ const (
 	FeatureResultImage    Feature = "content.result_image"
 	FeatureResultError    Feature = "content.result_error"
 	FeatureCallID         Feature = "content.call_id"
+	FeatureEmptyText      Feature = "content.blank_text"
+	FeatureNoTurns        Feature = "content.no_turns"
 
 	FeatureCustomTool    Feature = "tools.custom"
 	FeatureNamespace     Feature = "tools.namespace"
@@ -57,8 +59,11 @@ const (
 	FeatureBadEffort   Feature = "reasoning.unknown_effort"
 	FeatureCachePoint  Feature = "cache.point"
 	FeatureCacheTTL    Feature = "cache.ttl"
+	FeatureAutoCache   Feature = "cache.automatic"
+	FeatureCachePoints Feature = "cache.too_many_points"
 	FeatureStop        Feature = "stop"
 	FeatureMaxOutput   Feature = "max_output"
+	FeaturePrewarm     Feature = "max_output.zero"
 	FeatureTwoLimits   Feature = "max_output.two_values"
 	FeatureTemperature Feature = "temperature"
 	FeatureTopP        Feature = "top_p"
@@ -141,7 +146,7 @@ func Table() []Row {
 		{FeaturePhase, Preference, "an earlier text's phase", to(carried, dropped, dropped)},
 		{FeatureName, Preference, "a speaker's name", to(dropped, carried, dropped)},
 		{FeatureMidSystem, Content, "system text in the middle", to(carried, carried, byFlag("mid_system", Means{How: Changes, Why: "it stands in its place inside a tag, because the format has no system turn"}))},
-		{FeaturePrefill, Demand, "an answer that the client began", all(Means{How: Excludes, Why: "the upstream would begin a new answer", Do: "let the conversation end with a turn of the user"})},
+		{FeaturePrefill, Demand, "an answer that the client began", all(byFlag("prefill", Means{How: Excludes, Why: "the upstream would begin a new answer", Do: "let the conversation end with a turn of the user"}))},
 		{FeatureReasoning, Preference, "earlier reasoning", to(own, own, Means{How: Drops, Why: "reasoning without its maker's signature is refused there"})},
 		{FeatureSeal, Preference, "sealed reasoning", all(Means{How: Drops, Why: "only its maker can read it"})},
 		{FeaturePairs, Content, "a call without its result, or a result without its call", all(Means{How: Excludes, Why: "every upstream refuses it", Do: "send both, once each"})},
@@ -150,6 +155,9 @@ func Table() []Row {
 		{FeatureResultImage, Content, "an image or file in a result", to(carried, Means{How: Moves, Why: "results are text there; it stands in a user message behind them"}, carried)},
 		{FeatureResultError, Preference, "a result's mark as an error", to(dropped, dropped, carried)},
 		{FeatureCallID, Preference, "a call's id", all(Means{How: Changes, Why: "its length or its characters are not allowed there"})},
+
+		{FeatureEmptyText, Content, "text of white space alone", to(carried, carried, Means{How: Drops, Why: "the upstream refuses text without a letter"})},
+		{FeatureNoTurns, Content, "a conversation without a turn", to(carried, carried, Means{How: Excludes, Why: "the upstream wants one turn at least", Do: "send a message of the user"})},
 
 		{FeatureCustomTool, Offer, "a free-text tool", to(carried, byFlag("custom_tools", Means{How: Wraps, Why: "it is a function with one string there"}), Means{How: Wraps, Why: "it is a function with one string there"})},
 		{FeatureNamespace, Offer, "a namespace of tools", to(carried, Means{How: Wraps, Why: "the namespace is a prefix of the names there"}, Means{How: Wraps, Why: "the namespace is a prefix of the names there"})},
@@ -181,8 +189,11 @@ func Table() []Row {
 		{FeatureBadEffort, Demand, "an effort that no provider knows", all(Means{How: Excludes, Why: "its meaning is unknown", Do: "use none, minimal, low, medium, high, xhigh or max"})},
 		{FeatureCachePoint, Preference, "a cache point", all(byFlag("cache_breakpoints", dropped))},
 		{FeatureCacheTTL, Preference, "a cache point's lifetime", all(Means{How: Changes, Why: "the nearest lifetime that the format has"})},
+		{FeatureAutoCache, Preference, "automatic cache points", to(own, own, own)},
+		{FeatureCachePoints, Preference, "more cache points than the format has", to(carried, carried, Means{How: Drops, Why: "the last four are kept"})},
 		{FeatureStop, Demand, "stop sequences", to(Means{How: Emulates, Why: "the gateway ends the answer at the first one, because the format has no field for it"}, own, carried)},
 		{FeatureMaxOutput, Demand, "the largest number of output tokens", all(own)},
+		{FeaturePrewarm, Demand, "an output of no tokens", to(excluded, excluded, own)},
 		{FeatureTwoLimits, Demand, "two different limits of output tokens", all(Means{How: Excludes, Why: "they contradict each other", Do: "send one of them"})},
 		{FeatureTemperature, Preference, "the temperature", all(byFlag("sampling", fixed))},
 		{FeatureTopP, Preference, "top_p", all(byFlag("sampling", fixed))},
