@@ -39,7 +39,12 @@ type Request struct {
 	Settings []Setting
 }
 
-// Setting is one member of a request with its feature.
+// Setting is one member of a request with its feature. Features that several
+// formats have are spelled alike whatever the client wrote: the logprobs are the
+// number of alternatives (0: the chosen token alone), the end user is a string,
+// the tier is a word of OpenAI's (auto, default, flex, priority …), metadata an
+// object of strings. What equals the default (n of 1, store of false on Chat,
+// null) is no setting.
 type Setting struct {
 	Feature Feature
 	Path    string
@@ -123,6 +128,7 @@ type Block struct {
 	Custom    bool   // the call's input is free text, not JSON
 	Input     string // the call's arguments as their JSON text, or its free text
 	Failed    bool   // the result tells an error
+	Phase     string // text of an answer: commentary or final_answer; "" unknown
 	Inner     []Block
 	Citations Raw
 	Cache     *CachePoint // the prompt cache may end behind this block
@@ -162,7 +168,8 @@ const (
 	Encrypted SealKind = "encrypted_content" // Responses
 	Signature SealKind = "signature"         // Messages: of a thinking block
 	Redacted  SealKind = "redacted"          // Messages: a redacted_thinking block
-	Detail    SealKind = "reasoning_details" // Chat
+	Detail    SealKind = "reasoning_details" // Chat: one item, without its text; or a carrier's data
+	Thought   SealKind = "extra_content"     // Chat: of a call or a message, as Gemini gives it
 )
 
 // ToolKind is how a tool is called.

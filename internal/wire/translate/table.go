@@ -52,6 +52,7 @@ const (
 	FeatureJSONObject Feature = "format.json_object"
 	FeatureJSONSchema Feature = "format.json_schema"
 	FeatureSchemaName Feature = "format.schema_name"
+	FeatureOddFormat  Feature = "format.unknown"
 
 	FeatureEffort      Feature = "reasoning.effort"
 	FeatureBudget      Feature = "reasoning.budget"
@@ -182,6 +183,7 @@ func Table() []Row {
 		{FeatureJSONObject, Demand, "an answer that is a JSON object", to(byFlag("json", excluded), byFlag("json", excluded), Means{How: Excludes, Why: noField, Do: "ask for a JSON schema"})},
 		{FeatureJSONSchema, Demand, "an answer under a JSON schema", all(byFlag("schema", Means{How: Excludes, Why: "the model does not keep to a schema", Do: leaveOut}))},
 		{FeatureSchemaName, Preference, "the answer's schema's name and description", to(carried, carried, dropped)},
+		{FeatureOddFormat, Demand, "an answer in a format of an unknown kind", all(Means{How: Excludes, Why: "the gateway does not know what it demands", Do: leaveOut})},
 
 		{FeatureEffort, Preference, "the reasoning effort", all(Means{How: Changes, Why: "the nearest lower effort that the model knows"})},
 		{FeatureBudget, Preference, "the thinking budget", to(Means{How: Changes, Why: "an effort stands for it there"}, Means{How: Changes, Why: "an effort stands for it there"}, own)},
@@ -205,7 +207,7 @@ func Table() []Row {
 		{FeatureLogprobs, Demand, "probabilities of tokens", to(byFlag("logprobs", excluded), byFlag("logprobs", excluded), excluded)},
 		{FeatureChoices, Demand, "several choices", to(excluded, byFlag("n", excluded), excluded)},
 		{FeatureStore, Preference, "the storing of the answer", all(Means{How: Drops, Why: "nothing is stored at an upstream of another format"})},
-		{FeatureMetadata, Preference, "metadata", to(carried, carried, dropped)},
+		{FeatureMetadata, Preference, "metadata", to(carried, Means{How: Drops, Why: "providers take it only with answers that they store"}, dropped)},
 		{FeatureUser, Preference, "the end user's id", all(Means{How: Changes, Why: "a hash stands for it at another vendor"})},
 		{FeatureTier, Preference, "the service tier", all(own)},
 		{FeatureSpeed, Preference, "the speed", all(dropped)},
