@@ -62,7 +62,11 @@ func (n *Names) Wire(namespace, name string) string {
 		}
 		name = namespace + separator + name
 	}
-	return fitName(name, maxName[n.to])
+	limit, known := maxName[n.to]
+	if !known {
+		limit = maxName[Chat]
+	}
+	return fitName(name, limit)
 }
 
 // Restore gives the tool that an upstream's name stands for; false where the

@@ -1,0 +1,257 @@
+package messages
+
+import (
+	"fmt"
+	"strconv"
+
+	"rubicon/internal/jsonscan"
+	"rubicon/internal/wire/translate"
+)
+
+// settings are the members that stand alone, with their features.
+var settings = map[string]translate.Feature{
+	"temperature":           translate.FeatureTemperature,
+	"top_p":                 translate.FeatureTopP,
+	"top_k":                 translate.FeatureTopK,
+	"service_tier":          translate.FeatureTier,
+	"speed":                 translate.FeatureSpeed,
+	"inference_geo":         translate.FeatureRegion,
+	"container":             translate.FeatureState,
+	"context_management":    translate.FeatureState,
+	"thread":                translate.FeatureState,
+	"mcp_servers":           translate.FeatureHostedTool,
+	"fallbacks":             translate.FeatureFallbacks,
+	"fallback_credit_token": translate.FeatureFallbacks,
+	"billing_policy":        translate.FeatureFallbacks,
+	"cache_control":         translate.FeatureAutoCache,
+}
+
+// decoder reads one request. The first thing that cannot be read is its error.
+type decoder struct {
+	r   *translate.Request
+	err error
+}
+
+// decodeRequest reads a client's body. A null member is an absent one.
+func decodeRequest(body []byte) (*translate.Request, error) {
+	d := decoder{r: &translate.Request{From: translate.Messages}}
+	d.r.Reasoning.KeepSeals = true
+	m := jsonscan.Object(body)
+	for m.Next() {
+		if v := m.Value(); !null(v) {
+			d.member(string(m.Key()), v)
+		}
+	}
+	if err := m.Err(); err != nil {
+		return nil, err
+	}
+	d.nameChoice()
+	if d.err != nil {
+		return nil, d.err
+	}
+	return d.r, nil
+}
+
+func (d *decoder) member(key string, v []byte) {
+	r := d.r
+	switch key {
+	case "model":
+		r.Model = d.text(v, key)
+	case "stream":
+		r.Stream = d.bool(v, key)
+	case "max_tokens":
+		d.limit(v)
+	case "stop_sequences":
+		r.Stop = translate.Stops{Words: d.texts(v, key), Path: key}
+	case "system":
+		r.System = d.content(v, key)
+	case "messages":
+		r.Turns = d.turns(v)
+	case "tools":
+		r.Tools = d.tools(v)
+	case "tool_choice":
+		d.choice(v)
+	case "thinking":
+		d.thinking(v)
+	case "output_config":
+		d.outputConfig(v)
+	case "output_format":
+		d.format(v, key)
+	case "metadata":
+		d.metadata(v)
+	default:
+		f, ok := settings[key]
+		if !ok {
+			f = translate.FeatureUnknown
+		}
+		d.setting(f, key, v)
+	}
+}
+
+// limit reads max_tokens. Zero asks for the cache to be warmed and for nothing
+// else.
+func (d *decoder) limit(v []byte) {
+	n, ok := jsonscan.Int(v)
+	if !ok || n < 0 {
+		d.fail("max_tokens", "a whole number is expected")
+		return
+	}
+	if n == 0 {
+		d.setting(translate.FeaturePrewarm, "max_tokens", v)
+		return
+	}
+	d.r.MaxOutput = translate.Number{Value: n, Path: "max_tokens"}
+}
+
+func (d *decoder) metadata(v []byte) {
+	d.members(v, "metadata", func(key, path string, v []byte) bool {
+		if key == "user_id" {
+			d.setting(translate.FeatureUser, path, v)
+		} else {
+			d.setting(translate.FeatureMetadata, path, v)
+		}
+		return true
+	})
+}
+
+func (d *decoder) thinking(v []byte) {
+	t := &d.r.Reasoning
+	t.Path = "thinking"
+	d.members(v, "thinking", func(key, path string, v []byte) bool {
+		switch key {
+		case "type":
+			switch word := d.text(v, path); word {
+			case "adaptive":
+				t.Adaptive = true
+			case "disabled":
+				t.Off = true
+			case "enabled":
+			default:
+				d.fail(path, "the type "+strconv.Quote(word)+" is not known")
+			}
+		case "budget_tokens":
+			t.Budget = d.count(v, path)
+		case "display":
+			if word := d.text(v, path); word == "summarized" {
+				t.Summary = "auto"
+			} else {
+				t.Summary = word
+			}
+		default:
+			return false
+		}
+		return true
+	})
+}
+
+func (d *decoder) outputConfig(v []byte) {
+	d.members(v, "output_config", func(key, path string, v []byte) bool {
+		switch key {
+		case "effort":
+			d.r.Reasoning.Effort, d.r.Reasoning.EffortPath = d.text(v, path), path
+		case "format":
+			d.format(v, path)
+		default:
+			return false
+		}
+		return true
+	})
+}
+
+func (d *decoder) format(v []byte, at string) {
+	a := translate.AnswerFormat{Path: at}
+	d.members(v, at, func(key, path string, v []byte) bool {
+		switch key {
+		case "type":
+			switch word := d.text(v, path); word {
+			case "json_schema":
+				a.Shape = translate.JSONSchema
+			case "text":
+			default:
+				d.fail(path, "the type "+strconv.Quote(word)+" is not known")
+			}
+		case "schema":
+			a.Schema = raw(v)
+		default:
+			return false
+		}
+		return true
+	})
+	d.r.Answer = a
+}
+
+// members walks an object's members that are not null; those that take does not
+// know are noted as unknown.
+func (d *decoder) members(v []byte, at string, take func(key, path string, v []byte) bool) {
+	if jsonscan.KindOf(v) != jsonscan.KindObject {
+		d.fail(at, "an object is expected")
+		return
+	}
+	m := jsonscan.Object(v)
+	for m.Next() {
+		if null(m.Value()) {
+			continue
+		}
+		key := string(m.Key())
+		if path := at + "." + key; !take(key, path, m.Value()) {
+			d.setting(translate.FeatureUnknown, path, m.Value())
+		}
+	}
+}
+
+// elements walks an array.
+func (d *decoder) elements(v []byte, at string, take func(path string, v []byte)) {
+	if jsonscan.KindOf(v) != jsonscan.KindArray {
+		d.fail(at, "a list is expected")
+		return
+	}
+	el := jsonscan.Array(v)
+	for i := 0; el.Next(); i++ {
+		take(at+"["+strconv.Itoa(i)+"]", el.Value())
+	}
+}
+
+func (d *decoder) setting(f translate.Feature, path string, v []byte) {
+	d.r.Settings = append(d.r.Settings, translate.Setting{Feature: f, Path: path, Value: raw(v)})
+}
+
+func (d *decoder) fail(path, why string) {
+	if d.err == nil {
+		d.err = fmt.Errorf("%s: %s", path, why)
+	}
+}
+
+func (d *decoder) text(v []byte, path string) string {
+	s, ok := jsonscan.Text(v)
+	if !ok {
+		d.fail(path, "a string is expected")
+	}
+	return s
+}
+
+func (d *decoder) texts(v []byte, at string) (words []string) {
+	d.elements(v, at, func(path string, v []byte) { words = append(words, d.text(v, path)) })
+	return words
+}
+
+func (d *decoder) bool(v []byte, path string) bool {
+	b, ok := jsonscan.Bool(v)
+	if !ok {
+		d.fail(path, "true or false is expected")
+	}
+	return b
+}
+
+func (d *decoder) count(v []byte, path string) int64 {
+	n, ok := jsonscan.Int(v)
+	if !ok || n < 0 {
+		d.fail(path, "a whole number is expected")
+	}
+	return n
+}
+
+// null tells a null from other checked values.
+func null(v []byte) bool { return len(v) > 0 && v[0] == 'n' }
+
+// raw is a value with bytes of its own.
+func raw(v []byte) translate.Raw { return append(translate.Raw(nil), v...) }
