@@ -38,7 +38,7 @@ type Event struct {
 	Part      Part
 	Paragraph int
 	Text      string
-	Logprobs  Raw
+	Logprobs  Raw // Delta: an array of the text's tokens with their logprobs; nil none
 	Raw       Raw
 	Seal      *Seal
 	ID, Model string // Start
