@@ -52,13 +52,14 @@ func (e *answerEncoder) usageChunk() {
 // be a second ending, and a good one.
 func (e *answerEncoder) fail(f translate.Failure) {
 	e.ended, e.failed = true, true
+	typ, code := f.OpenAI()
 	w := writer{}
 	w.open('{')
 	w.object("error")
 	w.text("message", f.Message)
-	w.text("type", f.Type)
+	w.text("type", typ)
 	w.nullable("param", f.Param)
-	w.nullable("code", f.Code)
+	w.nullable("code", code)
 	w.b = append(w.b, `}}`...)
 	e.dst = append(e.dst, translate.Out{Class: translate.OutFailure, Data: w.b})
 }
