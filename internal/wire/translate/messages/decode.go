@@ -3,6 +3,7 @@ package messages
 import (
 	"fmt"
 	"strconv"
+	"strings"
 
 	"rubicon/internal/jsonscan"
 	"rubicon/internal/wire/translate"
@@ -13,11 +14,7 @@ var settings = map[string]translate.Feature{
 	"temperature":           translate.FeatureTemperature,
 	"top_p":                 translate.FeatureTopP,
 	"top_k":                 translate.FeatureTopK,
-	"service_tier":          translate.FeatureTier,
-	"speed":                 translate.FeatureSpeed,
-	"inference_geo":         translate.FeatureRegion,
 	"container":             translate.FeatureState,
-	"context_management":    translate.FeatureState,
 	"thread":                translate.FeatureState,
 	"mcp_servers":           translate.FeatureHostedTool,
 	"fallbacks":             translate.FeatureFallbacks,
@@ -79,6 +76,14 @@ func (d *decoder) member(key string, v []byte) {
 		d.format(v, key)
 	case "metadata":
 		d.metadata(v)
+	case "service_tier":
+		d.tier(v)
+	case "speed":
+		d.unless("standard", translate.FeatureSpeed, key, v)
+	case "inference_geo":
+		d.unless("global", translate.FeatureRegion, key, v)
+	case "context_management":
+		d.contextEdits(v)
 	default:
 		f, ok := settings[key]
 		if !ok {
@@ -105,13 +110,47 @@ func (d *decoder) limit(v []byte) {
 
 func (d *decoder) metadata(v []byte) {
 	d.members(v, "metadata", func(key, path string, v []byte) bool {
-		if key == "user_id" {
-			d.setting(translate.FeatureUser, path, v)
-		} else {
-			d.setting(translate.FeatureMetadata, path, v)
+		if key != "user_id" || jsonscan.KindOf(v) != jsonscan.KindString {
+			return false
 		}
+		d.setting(translate.FeatureUser, path, v)
 		return true
 	})
+}
+
+// tier reads the service tier in the words that all formats share; the automatic
+// one is what is usual.
+func (d *decoder) tier(v []byte) {
+	if jsonscan.Equal(v, "standard_only") {
+		v = []byte(`"default"`)
+	}
+	d.unless("auto", translate.FeatureTier, "service_tier", v)
+}
+
+// unless makes a setting of a member that does not say what is usual.
+func (d *decoder) unless(usual string, f translate.Feature, path string, v []byte) {
+	if !jsonscan.Equal(v, usual) {
+		d.setting(f, path, v)
+	}
+}
+
+// contextEdits reads what is to be cleared of a long conversation. Clearing
+// earlier reasoning alone changes nothing that another format would carry; what
+// else is cleared or summed up changes what the model sees.
+func (d *decoder) contextEdits(v []byte) {
+	const at = "context_management"
+	edits := jsonscan.Get(v, "edits")
+	if edits == nil || jsonscan.Empty(edits) {
+		return
+	}
+	f := translate.FeatureClearThinking
+	el := jsonscan.Array(edits)
+	for el.Next() {
+		if typ, _ := jsonscan.Text(jsonscan.Get(el.Value(), "type")); !strings.HasPrefix(typ, "clear_thinking_") {
+			f = translate.FeatureState
+		}
+	}
+	d.setting(f, at, v)
 }
 
 func (d *decoder) thinking(v []byte) {
@@ -125,9 +164,8 @@ func (d *decoder) thinking(v []byte) {
 				t.Adaptive = true
 			case "disabled":
 				t.Off = true
-			case "enabled":
 			default:
-				d.fail(path, "the type "+strconv.Quote(word)+" is not known")
+				return word == "enabled"
 			}
 		case "budget_tokens":
 			t.Budget = d.count(v, path)
@@ -142,6 +180,9 @@ func (d *decoder) thinking(v []byte) {
 		}
 		return true
 	})
+	if on, _ := jsonscan.Text(jsonscan.Get(v, "type")); on == "enabled" && t.Budget == 0 {
+		t.Adaptive = true // thinking without a word on how much
+	}
 }
 
 func (d *decoder) outputConfig(v []byte) {
@@ -159,16 +200,16 @@ func (d *decoder) outputConfig(v []byte) {
 }
 
 func (d *decoder) format(v []byte, at string) {
+	if typ := jsonscan.Get(v, "type"); !jsonscan.Equal(typ, "json_schema") && !jsonscan.Equal(typ, "text") {
+		d.setting(translate.FeatureOddFormat, at, v)
+		return
+	}
 	a := translate.AnswerFormat{Path: at}
 	d.members(v, at, func(key, path string, v []byte) bool {
 		switch key {
 		case "type":
-			switch word := d.text(v, path); word {
-			case "json_schema":
+			if jsonscan.Equal(v, "json_schema") {
 				a.Shape = translate.JSONSchema
-			case "text":
-			default:
-				d.fail(path, "the type "+strconv.Quote(word)+" is not known")
 			}
 		case "schema":
 			a.Schema = raw(v)

@@ -1,7 +1,6 @@
 package messages
 
 import (
-	"strconv"
 	"strings"
 
 	"rubicon/internal/jsonscan"
@@ -96,12 +95,14 @@ func (d *decoder) choice(v []byte) {
 			case "tool":
 				c.Mode = translate.Named
 			default:
-				d.fail(path, "the type "+strconv.Quote(word)+" is not known")
+				d.setting(translate.FeatureUnknownContent, path, v) // a demand that nobody knows
 			}
 		case "name":
 			c.Tool.Name = d.text(v, path)
 		case "disable_parallel_tool_use":
-			c.ParallelOff, c.ParallelPath = d.bool(v, path), path
+			if c.ParallelOff = d.bool(v, path); c.ParallelOff {
+				c.ParallelPath = path
+			}
 		default:
 			return false
 		}

@@ -183,6 +183,8 @@ func (e *encoder) settings() {
 		case s.Feature == translate.FeaturePrewarm && e.native():
 		case strings.HasPrefix(s.Path, "metadata.") && e.native():
 			metadata.key(strings.TrimPrefix(s.Path, "metadata.")).raw(s.Value)
+		case e.native() && s.Feature == translate.FeatureTier:
+			e.tier(s)
 		case e.native() && !strings.ContainsAny(s.Path, ".["):
 			e.w.key(s.Path).raw(s.Value)
 		default:
