@@ -1,6 +1,9 @@
 package translate
 
-import "strings"
+import (
+	"strconv"
+	"strings"
+)
 
 // overflows are what upstreams say when a conversation is longer than the model
 // takes. It is one meaning, and clients act on it, so each format says it in the
@@ -58,4 +61,77 @@ func (f Failure) OpenAI() (typ, code string) {
 		typ = "server_error"
 	}
 	return typ, code
+}
+
+// Messages is a failure's type and message as Messages names them. A
+// conversation that is too long is told in the words that make its clients
+// shorten it.
+func (f Failure) Messages() (typ, message string) {
+	if f.Overflow() {
+		return "invalid_request_error", f.tooLong()
+	}
+	for _, word := range [...]string{f.Type, f.Code} {
+		for _, t := range messagesTypes {
+			if t.is == word {
+				return t.typ, f.Message
+			}
+		}
+	}
+	return "api_error", f.Message
+}
+
+// messagesTypes are types and codes of failures in Messages' words.
+var messagesTypes = [...]struct{ is, typ string }{
+	{"invalid_request_error", "invalid_request_error"},
+	{"authentication_error", "authentication_error"},
+	{"invalid_api_key", "authentication_error"},
+	{"billing_error", "billing_error"},
+	{"insufficient_quota", "billing_error"},
+	{"permission_error", "permission_error"},
+	{"not_found_error", "not_found_error"},
+	{"model_not_found", "not_found_error"},
+	{"request_too_large", "request_too_large"},
+	{"rate_limit_error", "rate_limit_error"},
+	{"rate_limit_exceeded", "rate_limit_error"},
+	{"overloaded_error", "overloaded_error"},
+	{"server_is_overloaded", "overloaded_error"},
+	{"timeout", "timeout_error"},
+	{"timeout_error", "timeout_error"},
+}
+
+// tooLong words an overflow as Messages does. Wordings of its own stay: one of
+// them makes a client ask for a shorter answer instead.
+func (f Failure) tooLong() string {
+	const words, token = "prompt is too long", "capability_rejected: prompt_too_long"
+	if strings.HasPrefix(f.Message, words) || strings.Contains(f.Message, "exceed context limit") {
+		return f.Message
+	}
+	first, rest := firstNumber(f.Message)
+	second, _ := firstNumber(rest)
+	told := words
+	if first > 0 && second > 0 && first != second {
+		told += ": " + strconv.FormatInt(max(first, second), 10) + " tokens > " + strconv.FormatInt(min(first, second), 10) + " maximum"
+	}
+	told += " (" + token + ")"
+	if f.Message != "" {
+		told += ": " + f.Message
+	}
+	return told
+}
+
+// firstNumber finds the first number in a text that can be one of tokens, and
+// what stands behind it.
+func firstNumber(s string) (n int64, rest string) {
+	for {
+		at := strings.IndexAny(s, "0123456789")
+		if at < 0 {
+			return 0, ""
+		}
+		s = s[at:]
+		end := len(s) - len(strings.TrimLeft(s, "0123456789"))
+		n, err := strconv.ParseInt(s[:end], 10, 64)
+		if s = s[end:]; err == nil && n >= 100 {
+			return n, s
+		}
+	}
 }

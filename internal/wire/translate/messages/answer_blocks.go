@@ -11,6 +11,7 @@ func (d *answerDecoder) open(up int64, raw []byte) {
 	d.begin()
 	d.settle()
 	d.close(up) // an index that comes again begins another block
+	d.closeProse()
 	typ, _ := jsonscan.Text(jsonscan.Get(raw, "type"))
 	b := upBlock{up: up}
 	head := translate.Block{}
@@ -135,6 +136,7 @@ func (d *answerDecoder) blockFor(up int64, kind translate.Kind) *upBlock {
 	d.begin()
 	d.settle()
 	d.close(up)
+	d.closeProse()
 	d.up = max(d.up, up)
 	return d.add(upBlock{up: up, kind: kind}, translate.Block{})
 }
@@ -165,6 +167,18 @@ func (d *answerDecoder) close(up int64) {
 		d.emit(translate.Event{Kind: translate.Delta, Index: ended.index, Part: translate.PartInput, Text: string(ended.input)})
 	}
 	d.emit(translate.Event{Kind: translate.Close, Index: ended.index})
+}
+
+// closeProse ends open text and thinking where another block begins: some servers
+// leave their ends out. Calls may go on side by side.
+func (d *answerDecoder) closeProse() {
+	for i := 0; i < len(d.blocks); {
+		if k := d.blocks[i].kind; k == translate.Text || k == translate.Think {
+			d.close(d.blocks[i].up)
+		} else {
+			i++
+		}
+	}
 }
 
 func (d *answerDecoder) closeAll() {

@@ -9,10 +9,6 @@ import (
 	"rubicon/internal/wire/translate"
 )
 
-// systemTag is what system text in the middle stands in where the model takes no
-// turn of the system there. It never changes: provider caches live on it.
-const systemTag = "system-message"
-
 // arrange gives the turns as they are written: without what is dropped, system
 // text in its place, results behind their calls.
 func (e *encoder) arrange() []translate.Turn {
@@ -95,7 +91,7 @@ func (e *encoder) midSystem(t translate.Turn) translate.Turn {
 	t.Role, t.Blocks = translate.User, slices.Clone(t.Blocks)
 	for i := range t.Blocks {
 		if b := &t.Blocks[i]; b.Kind == translate.Text {
-			b.Text = "<" + systemTag + ">\n" + b.Text + "\n</" + systemTag + ">"
+			b.Text = translate.TagSystem(b.Text)
 		}
 	}
 	return t

@@ -18,7 +18,7 @@ func (w *writer) next() {
 // key begins a member.
 func (w *writer) key(name string) *writer {
 	w.next()
-	w.b = append(append(append(w.b, '"'), name...), '"', ':')
+	w.b = append(jsonscan.AppendString(w.b, name), ':')
 	return w
 }
 
