@@ -85,7 +85,7 @@ func (m *message) blocks(at string) []translate.Block {
 				all = append(all, b)
 			}
 		}
-		if n := len(all) - 1; n >= 0 && all[n].Kind == translate.Text && !jsonscan.Empty(m.quotes) {
+		if n := len(all) - 1; n >= 0 && all[n].Kind == translate.Text && m.quotes != nil && !jsonscan.Empty(m.quotes) {
 			all[n].Citations = raw(m.quotes)
 		}
 		if m.refusal != nil {
