@@ -8,6 +8,9 @@ import (
 // open begins a block with all that its start holds: in a whole answer that is
 // the whole block.
 func (d *answerDecoder) open(up int64, raw []byte) {
+	if jsonscan.KindOf(raw) != jsonscan.KindObject {
+		return // its deltas tell what it is
+	}
 	d.begin()
 	d.settle()
 	d.close(up) // an index that comes again begins another block
