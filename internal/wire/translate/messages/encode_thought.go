@@ -70,12 +70,25 @@ func (e *encoder) budgeted(asked, path string) thought {
 	case !fits:
 		e.rep.NoteBecause(translate.Dropped, translate.FeatureEffort, path, asked, "", "the output limit leaves no room for thinking")
 		return thought{}
+	case e.lacksThinking() && !e.native():
+		e.rep.NoteBecause(translate.Dropped, translate.FeatureEffort, path, asked, "", "the calls before these results came without signed thinking, which the upstream insists on while thinking is on")
+		return thought{}
 	case r.Budget > 0 && budget != r.Budget:
 		e.rep.NoteBecause(translate.Changed, translate.FeatureBudget, path, strconv.FormatInt(r.Budget, 10), strconv.FormatInt(budget, 10), "a budget lies between 1024 and the output limit")
 	case r.Budget == 0 && translate.NearestEffort(asked, []string{"minimal", "low", "medium", "high"}) != asked:
 		e.rep.Note(translate.Changed, translate.FeatureEffort, path, asked, "high")
 	}
 	return thought{mode: "enabled", budget: budget}
+}
+
+// lacksThinking tells whether the request goes on with a turn of calls that does
+// not begin with thinking: under a budget that is refused.
+func (e *encoder) lacksThinking() bool {
+	n := len(e.turns)
+	if n < 2 || e.turns[n-1].Blocks[0].Kind != translate.Result {
+		return false
+	}
+	return e.turns[n-2].Blocks[0].Kind != translate.Think
 }
 
 // adaptive is thinking under an effort.

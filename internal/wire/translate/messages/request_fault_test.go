@@ -368,3 +368,25 @@ func TestFault13Namespaces(t *testing.T) {
 		t.Errorf("%s %s", body, notes(rep))
 	}
 }
+
+// TestFault02 : under a budget, results of calls without signed thinking would
+// be refused, so that the model does not think there; with it, it does.
+func TestFault02ResultsWithoutThinking(t *testing.T) {
+	f := able()
+	f.Thinking = "budget"
+	signed := translate.Block{Kind: translate.Think, Text: "t", Seal: &translate.Seal{Kind: translate.Signature, Data: "s"}}
+	for name, c := range map[string]struct {
+		turns      []translate.Turn
+		f          translate.Flags
+		want, told string
+	}{
+		"unsigned":        {[]translate.Turn{user(text("a")), reply(call("x")), user(result("x"))}, f, "", "dropped reasoning.effort"},
+		"signed":          {[]translate.Turn{user(text("a")), reply(signed, call("x")), user(result("x"))}, f, `{"type":"enabled","budget_tokens":6400}`, ""},
+		"a new question":  {[]translate.Turn{user(text("a")), reply(call("x")), user(result("x")), reply(text("b")), user(text("c"))}, f, `{"type":"enabled","budget_tokens":6400}`, ""},
+		"adaptive models": {[]translate.Turn{user(text("a")), reply(call("x")), user(result("x"))}, able(), `{"type":"adaptive"}`, ""},
+	} {
+		r := from(c.turns...)
+		r.Reasoning = translate.Reasoning{Effort: "high", EffortPath: "reasoning_effort"}
+		check(t, name, r, c.f, "thinking", c.want, c.told)
+	}
+}
