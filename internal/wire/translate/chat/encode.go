@@ -27,7 +27,7 @@ func encodeRequest(r *translate.Request, model string, f translate.Flags) ([]byt
 	e.offers = translate.PlanTools(r, translate.Chat, f, e.rep)
 	e.turns = e.arrange()
 	e.heading = e.filter(&translate.Turn{Role: translate.System, Blocks: r.System})
-	e.placeMarks()
+	translate.PlaceCachePoints(e.heading, e.turns, e.rep)
 
 	e.w.open('{')
 	e.w.text("model", model)
