@@ -97,6 +97,9 @@ func (d *requestDecoder) custom(v []byte, at string) translate.Tool {
 // choice reads a tool choice, or the older function_call.
 func (d *requestDecoder) choice(v []byte, at string) {
 	c := &d.r.Choice
+	if same(v, `""`) {
+		return
+	}
 	c.Path = at
 	if word, ok := jsonscan.Text(v); ok {
 		switch word {
