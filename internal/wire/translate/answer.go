@@ -11,7 +11,7 @@ const (
 	Delta                     // Index, Part, Text
 	Cite                      // Index, Raw: a citation or annotation
 	Sealed                    // Index, Seal
-	Close                     // Index
+	Close                     // Index; Block.Phase and a hosted item's final Raw, where they are known only now
 	UsageNow                  // Usage, cumulative
 	Stop                      // Stop
 	Failed                    // Failure

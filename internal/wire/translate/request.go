@@ -185,19 +185,21 @@ const (
 
 // Tool is something that the model may call.
 type Tool struct {
-	Kind        ToolKind
-	Path        string
-	Name        string
-	Namespace   string
-	Description string
-	Schema      Raw   // nil: none given
-	Strict      *bool // nil: not said
-	Syntax      string
-	Grammar     string
-	Deferred    bool // its schema is to be loaded when the model looks for it
-	Cache       *CachePoint
-	Type        string // hosted and unknown tools: the type's word on the wire
-	Raw         Raw    // hosted and unknown tools: the whole tool
+	Kind      ToolKind
+	Path      string
+	Name      string
+	Namespace string
+	// NamespaceAbout is what the namespace says of all its tools.
+	NamespaceAbout string
+	Description    string
+	Schema         Raw   // nil: none given
+	Strict         *bool // nil: not said
+	Syntax         string
+	Grammar        string
+	Deferred       bool // its schema is to be loaded when the model looks for it
+	Cache          *CachePoint
+	Type           string // hosted and unknown tools: the type's word on the wire
+	Raw            Raw    // hosted and unknown tools: the whole tool
 }
 
 // Mode is how a tool choice binds the model.

@@ -166,7 +166,7 @@ func Table() []Row {
 		{FeatureToolName, Offer, "a tool's name", all(Means{How: Changes, Why: "it is longer than the format allows"})},
 		{FeatureToolSchema, Offer, "a tool's schema that is no object", to(carried, carried, Means{How: Excludes, Why: "a tool's input is an object there", Do: "give the schema type object"})},
 		{FeatureToolStrict, Preference, "a tool's strict schema", all(byFlag("strict_tools", dropped))},
-		{FeatureDeferred, Offer, "a tool whose schema is loaded later", to(carried, Means{How: Changes, Why: "its schema is sent at once"}, Means{How: Changes, Why: "its schema is sent at once"})},
+		{FeatureDeferred, Offer, "a tool whose schema is loaded later", all(Means{How: Changes, Why: "its schema is sent at once"})},
 		{FeatureHostedTool, Offer, "a hosted tool", all(Means{How: Drops, Why: "only its own vendor runs it"})},
 		{FeatureUnknownTool, Offer, "a tool of an unknown type", all(Means{How: Drops, Why: "the gateway does not know how it is called"})},
 		{FeatureToolAsync, Demand, "an asynchronous tool", all(excluded)},

@@ -1,6 +1,9 @@
 package translate
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // Offered is a tool as an upstream gets it: a free-text tool that has no place
 // there is a function already.
@@ -60,7 +63,7 @@ func (p *planner) tool(t Tool) {
 	}
 	flat := t.Name
 	if t.Namespace != "" {
-		flat = p.namespace(t)
+		flat = p.namespace(&t)
 	}
 	o := Offered{Tool: t, Wire: p.offers.Names.Wire(t.Namespace, t.Name)}
 	if o.Wire != flat {
@@ -79,13 +82,18 @@ func (p *planner) tool(t Tool) {
 }
 
 // namespace tells a flattened namespace once, and gives the tool's flat name.
-func (p *planner) namespace(t Tool) string {
+// What the namespace says of its tools stands in front of what the first of them
+// says.
+func (p *planner) namespace(t *Tool) string {
 	if how, _ := p.rep.How(FeatureNamespace); how == Carried {
 		return t.Name
 	}
 	if !slices.Contains(p.spaces, t.Namespace) {
 		p.spaces = append(p.spaces, t.Namespace)
 		p.rep.Take(FeatureNamespace, t.Path, t.Namespace)
+		if t.NamespaceAbout != "" {
+			t.Description = strings.TrimSpace("About all tools of " + t.Namespace + ": " + t.NamespaceAbout + "\n\n" + t.Description)
+		}
 	}
 	separator := p.offers.Names.flags.Separator
 	if separator == "" {
