@@ -151,8 +151,14 @@ func EffortFor(r *Request, rep *Reporter, f Flags) string {
 		return ""
 	}
 	known := f.Efforts
-	if len(known) == 0 {
+	switch {
+	case known == nil:
 		known = []string{"low", "medium", "high"}
+	case len(known) == 0:
+		if asked != "none" {
+			rep.NoteBecause(Dropped, FeatureEffort, path, asked, "", "the model does not think")
+		}
+		return ""
 	}
 	got := NearestEffort(asked, known)
 	switch {

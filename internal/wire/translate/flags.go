@@ -28,7 +28,7 @@ type Flags struct {
 	Cache          string // none, auto, breakpoints
 	APIVersion     string // Messages
 
-	Efforts   []string // known words, lowest first; nil: low, medium, high
+	Efforts   []string // known words, lowest first; nil: low, medium, high; empty: it takes none
 	MaxOutput int64    // for requests that name none where the format wants one
 	StopMax   int      // how many stop sequences
 	Separator string   // between a namespace and a tool's name

@@ -264,3 +264,14 @@ func TestUsageSound(t *testing.T) {
 		t.Errorf("%+v %v", got, ok)
 	}
 }
+
+func TestEffortOfAModelThatTakesNone(t *testing.T) {
+	for asked, notes := range map[string]int{"none": 0, "high": 1} {
+		f := translate.Flags{Efforts: []string{}}
+		rep := translate.NewReporter(translate.Chat, f)
+		r := &translate.Request{Reasoning: translate.Reasoning{Effort: asked, EffortPath: "reasoning_effort"}}
+		if got := translate.EffortFor(r, rep, f); got != "" || len(rep.Report().Notes) != notes || len(rep.Report().Excluded) != 0 {
+			t.Errorf("%s: %q %+v", asked, got, rep.Report())
+		}
+	}
+}

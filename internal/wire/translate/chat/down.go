@@ -133,6 +133,9 @@ func (e *answerEncoder) content(ev *translate.Event) {
 	case translate.Cite:
 		e.cite(ev.Raw)
 	case translate.Close:
+		if ev.Block.Phase != "" && b.kind == translate.Text {
+			e.texts.phase = ev.Block.Phase
+		}
 		e.shut(b)
 	}
 }

@@ -69,9 +69,7 @@ func (e *encoder) limit() {
 // effort writes the effort. Where the model takes no tools while it reasons, the
 // tools are worth more than the reasoning.
 func (e *encoder) effort() {
-	if e.r.Reasoning.Adaptive && e.r.Reasoning.Effort == "" {
-		e.rep.NoteBecause(translate.Dropped, translate.FeatureEffort, e.r.Reasoning.Path, "adaptive", "", "the model decides by itself, and there is no field for it")
-	}
+	e.adaptive()
 	if s := e.r.Reasoning.Summary; s != "" && s != "omitted" {
 		e.rep.Take(translate.FeatureSummary, e.summaryPath(), s)
 	}
@@ -89,6 +87,19 @@ func (e *encoder) effort() {
 		word = "none"
 	}
 	e.w.text("reasoning_effort", word)
+}
+
+// adaptive tells what becomes of thinking whose extent the model decides: a
+// model that reasons does so without being asked.
+func (e *encoder) adaptive() {
+	t := &e.r.Reasoning
+	switch {
+	case !t.Adaptive || t.Effort != "":
+	case e.f.Efforts != nil && len(e.f.Efforts) == 0:
+		e.rep.NoteBecause(translate.Dropped, translate.FeatureEffort, t.Path, "adaptive", "", "the model does not think")
+	default:
+		e.rep.NoteQuietly(translate.Dropped, translate.FeatureEffort, t.Path, "adaptive", "", "the model decides by itself, and there is no field for it")
+	}
 }
 
 func (e *encoder) summaryPath() string {

@@ -64,12 +64,22 @@ func (e *encoder) image(b *translate.Block) {
 	e.w.text("type", "image_url")
 	e.w.object("image_url")
 	e.w.text("url", url)
-	if b.Detail != "" {
-		e.w.text("detail", b.Detail)
+	if detail := e.detail(b); detail != "" {
+		e.w.text("detail", detail)
 	}
 	e.w.shut('}')
 	e.mark(b)
 	e.w.shut('}')
+}
+
+// detail is an image's detail in a word of this format.
+func (e *encoder) detail(b *translate.Block) string {
+	switch b.Detail {
+	case "", "auto", "low", "high":
+		return b.Detail
+	}
+	e.rep.NoteBecause(translate.Changed, translate.FeatureImageDetail, b.Path, b.Detail, "high", "the format has no finer one")
+	return "high"
 }
 
 // file writes a document: one in plain text as text, since that is all it is.

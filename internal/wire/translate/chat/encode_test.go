@@ -108,6 +108,10 @@ func TestNotes(t *testing.T) {
 		"a document in text":      {foreign(user(translate.Block{Kind: translate.File, Path: "d", Name: "n", Source: translate.Source{Text: "t"}})), usual(), "changed d", `"text":"n:\n\nt"`, ""},
 		"a budget":                {&translate.Request{From: translate.Messages, Turns: []translate.Turn{hi}, MaxOutput: translate.Number{Value: 10000, Path: "max_tokens"}, Reasoning: translate.Reasoning{Budget: 8000, Path: "thinking"}}, usual(), "changed thinking 8000>high", `"max_completion_tokens":10000,"reasoning_effort":"high"`, ""},
 		"adaptive":                {&translate.Request{From: translate.Messages, Turns: []translate.Turn{hi}, Reasoning: translate.Reasoning{Adaptive: true, Path: "thinking"}}, usual(), "dropped thinking adaptive", "", "reasoning"},
+		"adaptive, no thinking":   {&translate.Request{From: translate.Messages, Turns: []translate.Turn{hi}, Reasoning: translate.Reasoning{Adaptive: true, Path: "thinking"}}, with(func(f *translate.Flags) { f.Efforts = []string{} }), "dropped thinking adaptive", "", "reasoning"},
+		"no thinking":             {&translate.Request{From: translate.Messages, Turns: []translate.Turn{hi}, Reasoning: translate.Reasoning{Off: true, Path: "thinking"}}, with(func(f *translate.Flags) { f.Efforts = []string{} }), "", "", "reasoning"},
+		"an image's detail":       {foreign(user(translate.Block{Kind: translate.Image, Path: "i", Detail: "original", Source: translate.Source{URL: "https://x"}})), usual(), "changed i original>high", `"detail":"high"`, ""},
+		"a free-text call":        {foreign(hi, replied(translate.Block{Kind: translate.Call, Custom: true, ID: "a", Name: "old", Path: "c", Input: "x"}), user(result("a"))), usual(), "wrapped c old", `{\"input\":\"x\"}`, ""},
 		"a summary":               {&translate.Request{From: translate.Responses, Turns: []translate.Turn{hi}, Reasoning: translate.Reasoning{Summary: "auto", Path: "reasoning.summary"}}, usual(), "dropped reasoning.summary auto", "", "summary"},
 		"too many stop sequences": {&translate.Request{From: translate.Messages, Turns: []translate.Turn{hi}, Stop: translate.Stops{Path: "stop_sequences", Words: []string{"1", "2", "3", "4", "5"}}}, usual(), "emulated stop_sequences", `"stop":["1","2","3","4"]`, ""},
 		"max_tokens":              {&translate.Request{Turns: []translate.Turn{hi}, MaxOutput: translate.Number{Value: 5, Path: "x"}}, with(func(f *translate.Flags) { f.MaxTokensOnly = true }), "", `"max_tokens":5`, "max_completion"},
@@ -297,6 +301,50 @@ func TestEncodingLeavesTheRequest(t *testing.T) {
 			}
 			if diff := cmp.Diff(untouched, r); diff != "" {
 				t.Error(diff)
+			}
+		}
+	}
+}
+
+// Whatever setting a request has, it is in the body, told, or excludes.
+func TestNoSettingIsLostUntold(t *testing.T) {
+	hi := user(text("", "hi"))
+	for _, row := range translate.Table() {
+		for _, value := range []string{`"odd value"`, `{"a":1}`, `7`, `true`} {
+			r := foreign(hi)
+			r.Settings = []translate.Setting{{Feature: row.Feature, Path: "member", Value: translate.Raw(value)}}
+			body, report := encodeRequest(r, "up", usual())
+			if len(report.Notes)+len(report.Excluded) == 0 && !strings.Contains(string(body), value) {
+				t.Errorf("%s of %s: %s", row.Feature, value, body)
+			}
+		}
+	}
+}
+
+// Whatever a turn holds, it is in the body, told, or excludes.
+func TestNoBlockIsLostUntold(t *testing.T) {
+	const mark = "MARK"
+	seal := &translate.Seal{Kind: translate.Redacted, Data: mark}
+	blocks := []translate.Block{
+		{Kind: translate.Text, Text: mark}, {Kind: translate.Refusal, Text: mark}, {Kind: translate.Image, Source: translate.Source{URL: mark}}, {Kind: translate.Image, Source: translate.Source{Data: mark}},
+		{Kind: translate.File, Source: translate.Source{Text: mark}}, {Kind: translate.File, Source: translate.Source{Data: mark}}, {Kind: translate.File, Source: translate.Source{Ref: mark}}, {Kind: translate.File, Source: translate.Source{URL: mark}},
+		{Kind: translate.Audio, Source: translate.Source{Data: mark}}, {Kind: translate.Audio, Source: translate.Source{URL: mark}}, {Kind: translate.Think, Text: mark}, {Kind: translate.Think, Summary: []string{mark}}, {Kind: translate.Think, Seal: seal},
+		{Kind: translate.Call, ID: mark, Name: "f"}, {Kind: translate.Result, ID: mark}, {Kind: translate.Hosted, Raw: translate.Raw(mark)}, {Kind: translate.Unknown, Raw: translate.Raw(mark)},
+		{Kind: translate.Image}, {Kind: translate.File}, {Kind: translate.Audio},
+	}
+	for _, role := range []translate.Role{translate.User, translate.Assistant, translate.System} {
+		for _, b := range blocks {
+			b.Path = "at"
+			places := map[string]*translate.Request{
+				"a turn":   foreign(user(text("", "a")), translate.Turn{Role: role, Blocks: []translate.Block{b}}, user(text("", "z"))),
+				"a result": foreign(user(text("", "a")), replied(called("x", "f", "{}")), user(result("x", b))),
+				"system":   {From: translate.Responses, System: []translate.Block{b}, Turns: []translate.Turn{user(text("", "z"))}},
+			}
+			for place, r := range places {
+				body, report := encodeRequest(r, "up", usual())
+				if len(report.Notes)+len(report.Excluded) == 0 && !strings.Contains(string(body), mark) {
+					t.Errorf("%s of %s in %s: %s", b.Kind, role, place, body)
+				}
 			}
 		}
 	}

@@ -368,6 +368,9 @@ func (e *encoder) call(b, signed *translate.Block) {
 		typ = "custom"
 	} else if b.Custom {
 		input = translate.WrapInput(input)
+		if _, offered := e.offers.Names.Restore("", name); !offered { // else its tool tells it
+			e.rep.Take(translate.FeatureCustomTool, b.Path, b.Name)
+		}
 	}
 	e.w.open('{')
 	e.w.text("id", id)
