@@ -160,10 +160,6 @@ func (e *answerEncoder) beat() {
 
 // open begins an item. What stood in front of it is commentary.
 func (e *answerEncoder) open(ev *translate.Event) {
-	for _, it := range e.items {
-		it.followed = true
-	}
-	e.settle(nil)
 	it := e.item(&ev.Block, ev.Index)
 	for len(e.blocks) <= ev.Index {
 		e.blocks = append(e.blocks, nil)
@@ -171,6 +167,10 @@ func (e *answerEncoder) open(ev *translate.Event) {
 	if e.blocks[ev.Index] = it; it == nil {
 		return
 	}
+	for _, before := range e.items {
+		before.followed = true
+	}
+	e.settle(nil)
 	e.begin(it)
 }
 
