@@ -68,9 +68,7 @@ func (e *answerEncoder) Events(dst []translate.Out, ev translate.Event) []transl
 }
 
 func (e *answerEncoder) take(ev *translate.Event) {
-	if ev.Tier != "" {
-		e.tier = ev.Tier
-	}
+	e.servedBy(ev.Tier)
 	switch ev.Kind {
 	case translate.Beat:
 	case translate.UsageNow:
@@ -85,6 +83,17 @@ func (e *answerEncoder) take(ev *translate.Event) {
 	default:
 		e.start()
 		e.content(ev)
+	}
+}
+
+// servedBy keeps the tier in this format's words; others are left out, because
+// strict clients refuse a word that they do not know.
+func (e *answerEncoder) servedBy(tier string) {
+	switch tier {
+	case "auto", "default", "flex", "scale", "priority", "fast", "ultrafast":
+		e.tier = tier
+	case "standard":
+		e.tier = "default"
 	}
 }
 

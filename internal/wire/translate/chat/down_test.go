@@ -259,3 +259,12 @@ func TestLogprobs(t *testing.T) {
 		t.Errorf("%s", body)
 	}
 }
+
+func TestTiersOfAnswers(t *testing.T) {
+	for tier, want := range map[string]string{"flex": `"service_tier":"flex"`, "standard": `"service_tier":"default"`, "batch": "", "": ""} {
+		body, err := encodeWhole(client(false), []translate.Event{{Kind: translate.Start, Tier: tier}, stops(translate.End)})
+		if err != nil || !strings.Contains(string(body), want) || want == "" && strings.Contains(string(body), "service_tier") {
+			t.Errorf("%s: %s", tier, body)
+		}
+	}
+}

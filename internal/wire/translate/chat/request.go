@@ -89,6 +89,10 @@ func (d *requestDecoder) member(key string, v []byte) {
 			}
 			return key == "include_usage" || key == "include_obfuscation"
 		})
+	case "usage": // OpenRouter's way to ask for it
+		if on, _ := jsonscan.Bool(jsonscan.Get(v, "include")); on {
+			r.WantUsage = true
+		}
 	case "stop":
 		d.stop(v)
 	case "tools":

@@ -187,6 +187,25 @@ func TestDecodeRefusesWhatItCannotRead(t *testing.T) {
 	}
 }
 
+// Members that vendors added are read for what they mean.
+func TestVendorsMembers(t *testing.T) {
+	if r := read(t, `{"usage":{"include":true}}`); !r.WantUsage || len(r.Settings) != 0 {
+		t.Errorf("%+v", r)
+	}
+	for body, want := range map[string]translate.Reasoning{
+		`{"reasoning":{"effort":"low"}}`:                          {Effort: "low", EffortPath: "reasoning.effort", KeepSeals: true},
+		`{"reasoning":{"max_tokens":2000,"exclude":true}}`:        {Budget: 2000, Path: "reasoning.max_tokens", Summary: "omitted", KeepSeals: true},
+		`{"reasoning":{"enabled":false}}`:                         {Off: true, Path: "reasoning.enabled", KeepSeals: true},
+		`{"thinking":{"type":"disabled"}}`:                        {Off: true, Path: "thinking.type"},
+		`{"thinking":{"type":"enabled","budget_tokens":5000}}`:    {Budget: 5000, Path: "thinking.budget_tokens"},
+		`{"reasoning_effort":"minimal","include_reasoning":true}`: {Effort: "minimal", EffortPath: "reasoning_effort", KeepSeals: true},
+	} {
+		if diff := cmp.Diff(want, read(t, body).Reasoning); diff != "" {
+			t.Errorf("%s: %s", body, diff)
+		}
+	}
+}
+
 func TestWhatIsUsualIsNoSetting(t *testing.T) {
 	r := read(t, `{"n":1,"store":false,"logprobs":false,"frequency_penalty":0,"presence_penalty":0.0,"logit_bias":{ },"metadata":{},"modalities":[ "text" ],
 		"prompt_cache_key":"","parallel_tool_calls":true,"response_format":{"type":"text"},"stop":[],"tools":[],"seed":null,"x":null,"y":""}`)
