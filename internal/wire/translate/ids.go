@@ -27,6 +27,36 @@ func LegalCallID(to Format, id string) bool {
 	return to != Messages || wordly(id)
 }
 
+// CallIDs gives the calls of one conversation ids that are legal and that no
+// earlier call has: some servers count anew in each answer, and some formats want
+// ids to differ throughout. Calls and results are given in the order in which
+// they are written.
+type CallIDs struct {
+	to    Format
+	given map[string]int    // by legal id: how often it was given
+	now   map[string]string // by the client's id: that of its latest call
+}
+
+// NewCallIDs gives ids for a format.
+func NewCallIDs(to Format) *CallIDs {
+	return &CallIDs{to: to, given: map[string]int{}, now: map[string]string{}}
+}
+
+// Call is the id of the next call.
+func (c *CallIDs) Call(id string) string {
+	legal := CallID(c.to, id)
+	n := c.given[legal]
+	c.given[legal]++
+	if n > 0 {
+		legal = MadeCallID(id, n)
+	}
+	c.now[id] = legal
+	return legal
+}
+
+// Result is the id of the call that a result belongs to.
+func (c *CallIDs) Result(id string) string { return c.now[id] }
+
 // MadeCallID is the id of a call for which upstream gave none.
 func MadeCallID(responseID string, index int) string {
 	return "call_" + digest(24, responseID, strconv.Itoa(index))

@@ -15,14 +15,14 @@ type encoder struct {
 	turns  []translate.Turn
 	offers *translate.Offers
 	kept   map[*translate.CachePoint]bool
-	ids    callIDs
+	ids    *translate.CallIDs
 	think  thought
 }
 
 // encodeRequest writes an upstream's body. All of the request is gone through
 // even where it is excluded, so that every exclusion is told.
 func encodeRequest(r *translate.Request, model string, f translate.Flags) ([]byte, translate.Report) {
-	e := encoder{r: r, f: f, rep: translate.NewReporter(translate.Messages, f)}
+	e := encoder{r: r, f: f, rep: translate.NewReporter(translate.Messages, f), ids: translate.NewCallIDs(translate.Messages)}
 	e.offers = translate.PlanTools(r, translate.Messages, f, e.rep)
 	e.turns = e.arrange()
 	e.think = e.planThought()
@@ -106,7 +106,6 @@ func (e *encoder) messages() {
 	e.w.key("messages").open('[')
 	for i := range e.turns {
 		t := &e.turns[i]
-		e.ids.turn()
 		e.w.open('{')
 		e.w.key("role").text(string(t.Role))
 		e.w.key("content").open('[')

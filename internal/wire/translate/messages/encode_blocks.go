@@ -177,7 +177,7 @@ func (e *encoder) call(b *translate.Block) {
 		e.rep.Take(translate.FeatureArguments, b.Path, "")
 		return
 	}
-	id := e.ids.call(b.ID)
+	id := e.ids.Call(b.ID)
 	if id != b.ID {
 		e.rep.Note(translate.Changed, translate.FeatureCallID, b.Path, "", "")
 	}
@@ -190,7 +190,7 @@ func (e *encoder) call(b *translate.Block) {
 
 func (e *encoder) result(b *translate.Block) {
 	e.begin("tool_result")
-	e.w.key("tool_use_id").text(e.ids.result(b.ID))
+	e.w.key("tool_use_id").text(e.ids.Result(b.ID))
 	if inner := e.inner(b); len(inner) > 0 {
 		e.w.key("content").open('[')
 		for i := range inner {

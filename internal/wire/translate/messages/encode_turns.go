@@ -97,33 +97,6 @@ func (e *encoder) midSystem(t translate.Turn) translate.Turn {
 	return t
 }
 
-// callIDs gives calls ids that are legal and that no earlier call of the
-// conversation has: some servers count anew in each answer, and this format
-// wants ids to differ throughout.
-type callIDs struct {
-	given map[string]int    // by legal id: how often it was given
-	now   map[string]string // by the client's id: that of its latest call
-}
-
-func (c *callIDs) turn() {
-	if c.given == nil {
-		c.given, c.now = map[string]int{}, map[string]string{}
-	}
-}
-
-func (c *callIDs) call(id string) string {
-	legal := translate.CallID(translate.Messages, id)
-	n := c.given[legal]
-	c.given[legal]++
-	if n > 0 {
-		legal = translate.MadeCallID(id, n)
-	}
-	c.now[id] = legal
-	return legal
-}
-
-func (c *callIDs) result(id string) string { return c.now[id] }
-
 // maxCachePoints is how many cache points the format takes.
 const maxCachePoints = 4
 

@@ -15,6 +15,7 @@ type encoder struct {
 	w      writer
 	turns  []translate.Turn
 	offers *translate.Offers
+	ids    *translate.CallIDs
 
 	heading []translate.Block // the system text in front
 	include []string
@@ -23,7 +24,7 @@ type encoder struct {
 // encodeRequest writes an upstream's body. All of the request is gone through
 // even where it is excluded, so that every exclusion is told.
 func encodeRequest(r *translate.Request, model string, f translate.Flags) ([]byte, translate.Report) {
-	e := encoder{r: r, f: f, rep: translate.NewReporter(translate.Responses, f)}
+	e := encoder{r: r, f: f, rep: translate.NewReporter(translate.Responses, f), ids: translate.NewCallIDs(translate.Responses)}
 	e.offers = translate.PlanTools(r, translate.Responses, f, e.rep)
 	e.turns = e.arrange()
 	e.heading = e.filter(&translate.Turn{Role: translate.System, Blocks: r.System})

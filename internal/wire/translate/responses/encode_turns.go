@@ -216,7 +216,7 @@ func (e *encoder) call(b *translate.Block) {
 	if b.Custom {
 		typ, member = "custom_tool_call", "input"
 	}
-	id := translate.CallID(translate.Responses, b.ID)
+	id := e.ids.Call(b.ID)
 	if id != b.ID {
 		e.rep.Note(translate.Changed, translate.FeatureCallID, b.Path, "", "")
 	}
@@ -256,7 +256,7 @@ func (e *encoder) user(blocks []translate.Block) {
 
 // result writes a result, and gives what of it has to stand elsewhere.
 func (e *encoder) result(b *translate.Block) (moved []translate.Block) {
-	id := translate.CallID(translate.Responses, b.ID)
+	id := e.ids.Result(b.ID)
 	var inner []translate.Block
 	for _, in := range b.Inner {
 		switch {
