@@ -242,6 +242,15 @@ func hasFinish(f frame) bool {
 	return json.Unmarshal([]byte(f.data), &c) == nil && len(c.Choices) > 0 && c.Choices[0].Reason != ""
 }
 
+// The word that ends a stream proves nothing where no finish reason came.
+func TestDoneAloneIsNoEnd(t *testing.T) {
+	for _, in := range [][]frame{chunks(done), chunks(`{"content":"x"}`, done), chunks(`{"content":"x"}`, `{"choices":[{"index":0,"delta":{},"finish_reason":""}]}`, done)} {
+		if got := tell(t, decode(t, in)); got.Ended || got.Failed == "" {
+			t.Errorf("%v: %+v", in, got)
+		}
+	}
+}
+
 // The pieces of an answer and the same answer whole are the same blocks.
 func TestStreamedAndWholeGiveTheSameBlocks(t *testing.T) {
 	stream := decode(t, chunks(
