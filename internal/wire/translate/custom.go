@@ -3,7 +3,7 @@ package translate
 import (
 	"strings"
 
-	"rubicon/internal/jsonscan"
+	"rubicon/internal/wire/jsonscan"
 )
 
 // A free-text tool is a function with one string where the format has no such

@@ -1,6 +1,6 @@
 package translate
 
-import "rubicon/internal/jsonscan"
+import "rubicon/internal/wire/jsonscan"
 
 // Short is a setting's value for a note, where it is short and harmless; "" for
 // values that are nobody else's business.

@@ -4,9 +4,9 @@ import (
 	"bytes"
 	"strconv"
 
-	"rubicon/internal/classify"
-	"rubicon/internal/jsonscan"
-	"rubicon/internal/protocol"
+	"rubicon/internal/wire/classify"
+	"rubicon/internal/wire/jsonscan"
+	"rubicon/internal/wire/protocol"
 	"rubicon/internal/wire/translate"
 )
 

@@ -10,8 +10,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"rubicon/internal/protocol/recorded"
-	"rubicon/internal/sse"
+	"rubicon/internal/wire/protocol/recorded"
+	"rubicon/internal/wire/sse"
 	"rubicon/internal/wire/translate"
 )
 

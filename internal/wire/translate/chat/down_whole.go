@@ -4,7 +4,7 @@ import (
 	"errors"
 	"strings"
 
-	"rubicon/internal/jsonscan"
+	"rubicon/internal/wire/jsonscan"
 )
 
 var (

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strconv"
 
-	"rubicon/internal/jsonscan"
+	"rubicon/internal/wire/jsonscan"
 	"rubicon/internal/wire/translate"
 )
 

@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"rubicon/internal/protocol/recorded"
+	"rubicon/internal/wire/protocol/recorded"
 	"rubicon/internal/wire/translate"
 )
 

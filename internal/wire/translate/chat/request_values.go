@@ -3,7 +3,7 @@ package chat
 import (
 	"strconv"
 
-	"rubicon/internal/jsonscan"
+	"rubicon/internal/wire/jsonscan"
 	"rubicon/internal/wire/translate"
 )
 

@@ -3,7 +3,7 @@ package chat
 import (
 	"strconv"
 
-	"rubicon/internal/jsonscan"
+	"rubicon/internal/wire/jsonscan"
 )
 
 // writer appends JSON. It sets commas by what stands in front, so that members

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"strconv"
 
-	"rubicon/internal/jsonscan"
+	"rubicon/internal/wire/jsonscan"
 	"rubicon/internal/wire/translate"
 )
 

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"rubicon/internal/sse"
+	"rubicon/internal/wire/sse"
 	"rubicon/internal/wire/translate"
 )
 

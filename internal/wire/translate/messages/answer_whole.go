@@ -3,7 +3,7 @@ package messages
 import (
 	"strings"
 
-	"rubicon/internal/jsonscan"
+	"rubicon/internal/wire/jsonscan"
 	"rubicon/internal/wire/translate"
 )
 

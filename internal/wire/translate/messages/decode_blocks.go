@@ -4,7 +4,7 @@ import (
 	"strconv"
 	"strings"
 
-	"rubicon/internal/jsonscan"
+	"rubicon/internal/wire/jsonscan"
 	"rubicon/internal/wire/translate"
 )
 

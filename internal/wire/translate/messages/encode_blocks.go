@@ -6,7 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"rubicon/internal/jsonscan"
+	"rubicon/internal/wire/jsonscan"
 	"rubicon/internal/wire/translate"
 )
 

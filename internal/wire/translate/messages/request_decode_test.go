@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"rubicon/internal/protocol/recorded"
+	"rubicon/internal/wire/protocol/recorded"
 	"rubicon/internal/wire/translate"
 )
 

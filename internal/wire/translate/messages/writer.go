@@ -3,7 +3,7 @@ package messages
 import (
 	"strconv"
 
-	"rubicon/internal/jsonscan"
+	"rubicon/internal/wire/jsonscan"
 )
 
 // writer writes JSON in the order in which it is told to. It sets the commas.

@@ -3,9 +3,9 @@ package responses
 import (
 	"bytes"
 
-	"rubicon/internal/classify"
-	"rubicon/internal/jsonscan"
-	"rubicon/internal/protocol"
+	"rubicon/internal/wire/classify"
+	"rubicon/internal/wire/jsonscan"
+	"rubicon/internal/wire/protocol"
 	"rubicon/internal/wire/translate"
 )
 

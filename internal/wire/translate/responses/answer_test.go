@@ -9,8 +9,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"rubicon/internal/protocol"
-	"rubicon/internal/protocol/recorded"
+	"rubicon/internal/wire/protocol"
+	"rubicon/internal/wire/protocol/recorded"
 	"rubicon/internal/wire/translate"
 )
 

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"strconv"
 
-	"rubicon/internal/jsonscan"
+	"rubicon/internal/wire/jsonscan"
 	"rubicon/internal/wire/translate"
 )
 

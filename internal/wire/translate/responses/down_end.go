@@ -1,7 +1,7 @@
 package responses
 
 import (
-	"rubicon/internal/jsonscan"
+	"rubicon/internal/wire/jsonscan"
 	"rubicon/internal/wire/translate"
 )
 

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"rubicon/internal/protocol/recorded"
+	"rubicon/internal/wire/protocol/recorded"
 	"rubicon/internal/wire/translate"
 )
 
