@@ -159,6 +159,15 @@ func TestFault27CutCall(t *testing.T) {
 	}
 }
 
+// Of calls that came side by side any may have been cut.
+func TestFault27CutSideBySide(t *testing.T) {
+	outs := written(t, request(t, plain), identity, start, open(0, called("c1", "f")), input(0, `{"a`), open(1, called("c2", "g")), input(1, `{}`), shut(0), shut(1), stop(translate.Length))
+	same(t, []string{
+		`function_call status="incomplete" call_id="c1" name="f" arguments="{\"a"`,
+		`function_call status="completed" call_id="c2" name="g" arguments="{}"`,
+	}, items(t, outs))
+}
+
 func TestFault09ParallelCallsOfAnAnswer(t *testing.T) {
 	outs := written(t, request(t, plain), identity, start, open(0, called("c1", "f")), input(0, `{"a"`), open(1, called("c2", "g")), input(1, `{"b"`), input(0, `:1}`), input(1, `:2}`), shut(0), shut(1), stop(translate.ToolUse))
 	same(t, []string{
@@ -324,9 +333,27 @@ func TestEncodeBeat(t *testing.T) {
 	}
 	id := identity
 	id.Profile = codexProfile
-	outs = written(t, request(t, plain), id, beat, start, beat, stop(translate.End))
+	outs = written(t, request(t, plain), id, beat, start, translate.Event{Kind: translate.UsageNow}, beat, stop(translate.End))
 	if outs[0].Data != nil || outs[3].Class != translate.OutHeartbeat || outs[3].Name != "response.in_progress" {
 		t.Errorf("%v", outs)
+	}
+	if r := parse(t, outs[3].Data)["response"].(obj); r["usage"] != nil || r["status"] != "in_progress" {
+		t.Errorf("a sign of life tells %v", r)
+	}
+}
+
+// Reasoning in full is a summary, which clients show, unless upstream told it in
+// this format.
+func TestEncodeThoughts(t *testing.T) {
+	events := []translate.Event{start, open(0, translate.Block{Kind: translate.Think}), {Kind: translate.Delta, Index: 0, Part: translate.PartThought, Text: "why"}, shut(0), stop(translate.End)}
+	outs := written(t, request(t, plain), identity, events...)
+	same(t, []string{`reasoning summary=[{"text":"why","type":"summary_text"}]`}, items(t, outs))
+	id := identity
+	id.Upstream = translate.Responses
+	outs = written(t, request(t, plain), id, events...)
+	same(t, []string{`reasoning content=[{"text":"why","type":"reasoning_text"}] summary=[]`}, items(t, outs))
+	if got := names(outs); got != "created in_progress output_item.added reasoning_text.delta reasoning_text.done output_item.done completed" {
+		t.Error(got)
 	}
 }
 
