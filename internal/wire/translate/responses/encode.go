@@ -75,19 +75,12 @@ func (e *encoder) limit() {
 func (e *encoder) reasoning() {
 	t := &e.r.Reasoning
 	effort := translate.EffortFor(e.r, e.rep, e.f)
-	summary := t.Summary
-	switch summary {
-	case "", "auto", "concise", "detailed":
-	case "omitted", "none":
-		summary = ""
-	default:
-		e.rep.NoteBecause(translate.Dropped, translate.FeatureSummary, t.Path, summary, "", "the upstream has no such summary")
-		summary = ""
-	}
+	mute := e.f.Efforts != nil && len(e.f.Efforts) == 0 // the model does not think
+	summary := e.summary(mute)
 	if t.Adaptive && effort == "" {
 		e.rep.NoteQuietly(translate.Dropped, translate.FeatureEffort, t.Path, "adaptive", "", "the model decides by itself in any case")
 	}
-	if thinks := effort != "" && effort != "none" || t.Adaptive; t.KeepSeals && (thinks || e.native()) {
+	if thinks := effort != "" && effort != "none" || t.Adaptive; t.KeepSeals && !mute && (thinks || e.native()) {
 		e.include = append(e.include, includeSeals)
 	}
 	if effort == "" && summary == "" {
@@ -101,6 +94,22 @@ func (e *encoder) reasoning() {
 		e.w.text("summary", summary)
 	}
 	e.w.shut('}')
+}
+
+// summary is the summary of the reasoning that is asked for, "" for none.
+func (e *encoder) summary(mute bool) string {
+	t, why := &e.r.Reasoning, "the upstream has no such summary"
+	switch t.Summary {
+	case "", "omitted", "none":
+		return ""
+	case "auto", "concise", "detailed":
+		if !mute {
+			return t.Summary
+		}
+		why = "the model does not think"
+	}
+	e.rep.NoteBecause(translate.Dropped, translate.FeatureSummary, t.Path, t.Summary, "", why)
+	return ""
 }
 
 // schemaName is the name of a schema that has none: the format wants one.

@@ -268,6 +268,8 @@ func TestFault36StopsAreEmulated(t *testing.T) {
 }
 
 func TestFault40Efforts(t *testing.T) {
+	mute := able()
+	mute.Efforts = []string{}
 	for name, c := range map[string]struct {
 		reasoning            translate.Reasoning
 		f                    translate.Flags
@@ -284,6 +286,7 @@ func TestFault40Efforts(t *testing.T) {
 		"seals":         {translate.Reasoning{Effort: "low", KeepSeals: true}, able(), `{"effort":"low"}`, `["reasoning.encrypted_content"]`, ""},
 		"seals, none":   {translate.Reasoning{Effort: "none", KeepSeals: true}, able(), `{"effort":"none"}`, "", ""},
 		"seals, unsaid": {translate.Reasoning{KeepSeals: true}, able(), "", "", ""},
+		"no thinker":    {translate.Reasoning{Effort: "low", Summary: "auto", KeepSeals: true}, mute, "", "", "dropped reasoning.effort; dropped reasoning.summary"},
 		"adaptive":      {translate.Reasoning{Adaptive: true, KeepSeals: true}, able(), "", `["reasoning.encrypted_content"]`, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
