@@ -4,10 +4,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"github.com/google/go-cmp/cmp"
 	"strings"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
 
 	"rubicon/internal/wire/protocol"
 	"rubicon/internal/wire/protocol/recorded"

@@ -195,8 +195,11 @@ func (d *requestDecoder) call(v []byte, at string, custom bool) {
 		}
 		return true
 	})
-	if b.ID == "" {
+	switch {
+	case b.ID == "":
 		d.fail(at+".call_id", "a string is expected")
+	case b.Name == "":
+		d.fail(at+".name", "a string is expected")
 	}
 	d.say(translate.Turn{Role: translate.Assistant, Path: at}, b)
 }
