@@ -40,6 +40,8 @@ type commands struct {
 	Credit   creditCmd   `cmd:"" help:"A customer's prepaid money: give, balance, adjust, reverse."`
 	Channel  channelCmd  `cmd:"" help:"Channels, the upstream providers that requests go to: list with their health, pause, resume, enable, disable, weight."`
 
+	Translate translateCmd `cmd:"" help:"Translate the body of a request from one wire format to another, offline: prints the body, and what the other format has no place for."`
+
 	Audit   auditCmd   `cmd:"" help:"Play failing providers to any gateway, this one or another, and print how it copes."`
 	Sim     simCmd     `cmd:"" help:"Run a scripted provider: an upstream for trying things out that answers, stalls and breaks as its script says."`
 	Migrate migrateCmd `cmd:"" help:"Bring the database's schema up to date (serve does that by itself)."`
@@ -58,13 +60,14 @@ The words: Customers pay, and have keys and a balance. A public model is the nam
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	code := run(ctx, &shell{out: os.Stdout, err: os.Stderr, env: os.LookupEnv}, os.Args[1:])
+	code := run(ctx, &shell{in: os.Stdin, out: os.Stdout, err: os.Stderr, env: os.LookupEnv}, os.Args[1:])
 	stop()
 	os.Exit(code)
 }
 
 // shell is what a command has to do with the outside.
 type shell struct {
+	in       io.Reader
 	out, err io.Writer
 	env      func(string) (string, bool)
 }

@@ -49,6 +49,7 @@ var manuals = map[string]manual{
 	"channel enable":   {example: "rubicon channel enable openai-main k1"},
 	"channel disable":  {example: "rubicon channel disable openai-main k1 --reason leaked"},
 	"channel weight":   {example: "rubicon channel weight openai-main openai/gpt-5.6-terra 50"},
+	"translate":        {example: "rubicon translate --from messages --to chat --model gpt-5.6-terra", fails: "The body cannot be read, or the other format has no place for something that must not be lost."},
 	"audit":            {example: "rubicon audit --target http://127.0.0.1:8080 --suite contract", fails: "A case is below the threshold."},
 	"sim":              {example: "rubicon sim --listen 127.0.0.1:9090", fails: "The script is not valid, or the address cannot be opened. A signal is a good end."},
 	"migrate":          {example: "rubicon migrate -c rubicon.yaml"},

@@ -32,6 +32,7 @@ func pages() []page {
 		{"errors.md", errorsPage()},
 		{"health.md", healthPage()},
 		{"metrics.md", metricsPage()},
+		{"translation.md", translationPage()},
 		{"reference/configuration.md", configurationPage()},
 		{"reference/record.md", recordPage()},
 	}
