@@ -73,8 +73,8 @@ func (t *turn) limitTime() {
 	t.timers = t.model.TimersFor(t.req.Protocol.Channel())
 	if t.timers.Total > 0 {
 		ctx, cancel := context.WithTimeoutCause(t.ctx, t.timers.Total-time.Since(t.req.Received), upstream.ErrTotal)
-		outer := t.cancel
-		t.ctx, t.cancel = ctx, func(cause error) { outer(cause); cancel() }
+		t.ctx = ctx
+		t.atEnd(cancel)
 	}
 	t.gate.hold = t.timers.EventHold
 	t.gate.keepalive = t.timers.Keepalive

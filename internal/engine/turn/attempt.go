@@ -62,8 +62,7 @@ func (t *turn) attempt() *attempt {
 	if t.live == nil {
 		live, untrack := t.Bookkeeper.Track(t.req.ID)
 		t.live = live
-		outer := t.cancel
-		t.cancel = func(cause error) { outer(cause); untrack() }
+		t.atEnd(untrack)
 	}
 	t.billing.BytesPerToken = t.Learner.BytesPerToken(a.route.Candidate.UpstreamModel)
 	t.live.SetAttempt(meter.RunningAttempt{Attempt: a.n, Channel: a.route.Candidate.Channel.Name, Credential: a.route.CredentialName(),

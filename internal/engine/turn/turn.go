@@ -140,7 +140,8 @@ type turn struct {
 	ctx    context.Context // with the total deadline
 	cancel context.CancelCauseFunc
 
-	release func() // ends what attend began
+	unwatch  func()   // ends what watchClient began
+	cleanups []func() // what end runs last, in the order in which it was added
 
 	rec      journal.Record
 	origin   string // state that the request names lives there
@@ -208,7 +209,7 @@ func (e *Engine) begin(ctx context.Context, req *Request, sink Sink) *turn {
 // end gives back whatever is still held; after it nothing of the turn runs.
 func (t *turn) end() {
 	t.gate.close()
-	t.release()
+	t.unwatch()
 	t.releaseLimits()
 	for _, a := range t.attempts {
 		a.close()
@@ -217,7 +218,13 @@ func (t *turn) end() {
 		t.next.permit.Done(health.Result{Aborted: true})
 	}
 	t.cancel(nil)
+	for _, cleanup := range t.cleanups {
+		cleanup()
+	}
 }
+
+// atEnd has end call the function, after the context was cancelled.
+func (t *turn) atEnd(cleanup func()) { t.cleanups = append(t.cleanups, cleanup) }
 
 // refuse ends a request before its first attempt.
 func (t *turn) refuse(f *fault.Error) {
