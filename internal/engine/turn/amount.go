@@ -67,7 +67,7 @@ func mostOutput(choices, bound int64) int64 {
 // holdTooLarge refuses a request whose cost does not even fit into an amount: the
 // largest one stands for it.
 func (t *turn) holdTooLarge() *fault.Error {
-	available, err := t.Bookkeeper.Available(t.ctx, t.req.Principal.Customer.ID)
+	available, err := t.engine.Bookkeeper.Available(t.ctx, t.req.Principal.Customer.ID)
 	if err != nil {
 		return fault.New(fault.StoreUnavailable, "").WithCause(err)
 	}

@@ -60,11 +60,11 @@ func (t *turn) attempt() *attempt {
 	t.attempts = append(t.attempts, a)
 	t.triedRoutes = append(t.triedRoutes, next.route.Key())
 	if t.live == nil {
-		live, untrack := t.Bookkeeper.Track(t.req.ID)
+		live, untrack := t.engine.Bookkeeper.Track(t.req.ID)
 		t.live = live
 		t.atEnd(untrack)
 	}
-	t.billing.BytesPerToken = t.Learner.BytesPerToken(a.route.Candidate.UpstreamModel)
+	t.billing.BytesPerToken = t.engine.Learner.BytesPerToken(a.route.Candidate.UpstreamModel)
 	t.live.SetAttempt(meter.RunningAttempt{Attempt: a.n, Channel: a.route.Candidate.Channel.Name, Credential: a.route.CredentialName(),
 		UpstreamModel: a.route.Candidate.UpstreamModel, BytesPerToken: t.billing.BytesPerToken, Earlier: t.earlierAttempts()})
 	t.run(a)
@@ -89,7 +89,7 @@ func (t *turn) earlierAttempts() (list []journal.Attempt) {
 func (t *turn) run(a *attempt) {
 	defer func() {
 		if p := recover(); p != nil {
-			t.Log.Error("panic in an attempt", "request_id", t.req.ID, "panic", p, "stack", string(debug.Stack()))
+			t.engine.Log.Error("panic in an attempt", "request_id", t.req.ID, "panic", p, "stack", string(debug.Stack()))
 			a.failed = gatewayFault(fmt.Errorf("panic: %v", p))
 			a.failed.Executed = true
 		}
@@ -127,7 +127,7 @@ func (t *turn) call(r route.Route) (*upstream.Call, error) {
 
 // fetch makes a call whose answer is not streamed.
 func (t *turn) fetch(a *attempt) {
-	a.answer, a.failed = t.Upstream.Do(t.ctx, a.call)
+	a.answer, a.failed = t.engine.Upstream.Do(t.ctx, a.call)
 	if a.failed != nil {
 		a.status, a.requestID = a.failed.Status, a.failed.RequestID
 		return
@@ -152,7 +152,7 @@ func (t *turn) relay(a *attempt) {
 		StripUsage: !t.req.Parsed.IncludeUsage, Model: t.model.Name, Choices: t.req.Parsed.Choices, Clean: a.clean})
 	a.seen = a.reader.Seen()
 	t.gate.begin(a.started, t.timers)
-	s, failed := t.Upstream.Open(t.ctx, a.call, a.reader)
+	s, failed := t.engine.Upstream.Open(t.ctx, a.call, a.reader)
 	if failed != nil {
 		a.failed, a.status, a.requestID = failed, failed.Status, failed.RequestID
 		return

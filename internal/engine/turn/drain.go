@@ -72,7 +72,7 @@ func (t *turn) watchClient(client context.Context, sink Sink) {
 	cancel := t.cancel
 	var bound *time.Timer
 	t.gate = newGate(sink, func(err error, output bool) bool {
-		if !output || !t.live.Content.Load() || !t.drains.add(t, cancel) {
+		if !output || !t.live.Content.Load() || !t.engine.drains.add(t, cancel) {
 			cancel(err)
 			return false
 		}
@@ -89,7 +89,7 @@ func (t *turn) watchClient(client context.Context, sink Sink) {
 	t.unwatch = func() {
 		stopWatching()
 		t.gate.close() // from here nobody leaves
-		t.drains.remove(t)
+		t.engine.drains.remove(t)
 		if bound != nil {
 			bound.Stop()
 		}

@@ -128,7 +128,7 @@ type Sink interface {
 
 // turn is one running request.
 type turn struct {
-	*Engine
+	engine *Engine
 	req    *Request
 	cfg    *config.Config
 	model  *config.Model
@@ -194,7 +194,7 @@ func (e *Engine) node() string {
 }
 
 func (e *Engine) begin(ctx context.Context, req *Request, sink Sink) *turn {
-	t := &turn{Engine: e, req: req, cfg: e.Config(), parent: ctx}
+	t := &turn{engine: e, req: req, cfg: e.Config(), parent: ctx}
 	t.grant, req.grant = req.grant, nil
 	t.watchClient(ctx, sink)
 	t.rec = journal.Record{
@@ -243,18 +243,18 @@ func (t *turn) reject(f *fault.Error) {
 	var err error
 	if t.clientLeft() {
 		t.rec.Outcome = journal.OutcomeCancelled
-		err = t.Bookkeeper.Close(ctx, meter.RequestEnd{Record: t.rec, Uncharged: true})
+		err = t.engine.Bookkeeper.Close(ctx, meter.RequestEnd{Record: t.rec, Uncharged: true})
 	} else {
 		t.rec.Outcome = journal.OutcomeRejected
 		t.rec.Error = &journal.Error{Code: f.Code, Type: t.typeOf(f)}
-		err = t.Bookkeeper.Reject(ctx, t.rec)
+		err = t.engine.Bookkeeper.Reject(ctx, t.rec)
 	}
 	if err != nil {
 		level := slog.LevelError
 		if errors.Is(err, meter.ErrNotDurable) {
 			level = slog.LevelDebug // the books say it once
 		}
-		t.Log.Log(ctx, level, "recording a refused request", "request_id", t.req.ID, "error", err)
+		t.engine.Log.Log(ctx, level, "recording a refused request", "request_id", t.req.ID, "error", err)
 	}
 	t.observe()
 }
@@ -274,7 +274,7 @@ func (t *turn) setTimes() {
 }
 
 func (t *turn) observe() {
-	if t.Observe != nil {
-		t.Observe.Finished(&t.rec)
+	if t.engine.Observe != nil {
+		t.engine.Observe.Finished(&t.rec)
 	}
 }
