@@ -12,31 +12,31 @@ func holdMutants() []mutant {
 	)
 	return []mutant{
 		{name: "commit on lifecycle", breaks: []string{"hold: lifecycle events are held"}, caught: []string{"hold-output-early", "row-01-failed-event"}, small: true, edits: []edit{
-			in(gate, `case ev.Class == protocol.Lifecycle && g.handed == replay.NothingHanded && !g.deadlinePassed && g.hold > 0 || g.atomic:`, `case g.atomic:`)}},
+			in(gate, `case ev.Class == protocol.Lifecycle && g.handed == replay.NothingHanded && g.deadline != deadlinePassed && g.hold > 0 || g.delivery == deliverAtomic:`, `case g.delivery == deliverAtomic:`)}},
 		{name: "hold what follows the first output too", breaks: []string{"hold: output ends it at once"}, caught: []string{"hold-output-early"}, edits: []edit{
 			in(gate, "	default:\n		g.release(replay.OutputHanded)\n		g.write(ev)\n", "	default:\n		return g.holdEvent(ev)\n")}},
 		{name: "lose what was held", breaks: []string{"hold: in order and unchanged"}, caught: []string{"hold-output-early"}, edits: []edit{
 			in(gate, "	for _, ev := range g.held {\n		g.write(ev)\n	}\n", "")}},
 		{name: "flush nothing at the deadline", breaks: []string{"hold: the deadline commits"}, caught: []string{"hold-deadline-then-output"}, edits: []edit{
-			in(gate, "	if g.lifecycle && !g.deciding {\n", "	if false {\n")}},
+			in(gate, "	if g.heldAs == replay.LifecycleHanded && !g.deciding {\n", "	if false {\n")}},
 		{name: "forget the deadline", breaks: []string{"hold: the deadline commits"}, caught: []string{"hold-deadline-then-output"}, edits: []edit{
 			in(gate, `g.timer = time.AfterFunc(g.hold, g.expire)`, `g.timer = time.AfterFunc(2*g.hold, g.expire)`)}},
 		{name: "commit at the deadline with nothing held", breaks: []string{"hold: the deadline commits"}, caught: []string{"hold-deadline-between-attempts"}, edits: []edit{
-			in(gate, "	if g.lifecycle && !g.deciding {\n", "	if !g.deciding {\n")}},
+			in(gate, "	if g.heldAs == replay.LifecycleHanded && !g.deciding {\n", "	if !g.deciding {\n")}},
 		{name: "begin the hold with the request", breaks: []string{"hold: counted from the first held event"}, caught: []string{"hold-counts-from-first-event"}, edits: []edit{
 			in(gate, "	g.firstOutput = time.Time{}\n", "	g.firstOutput = time.Time{}\n	g.arm()\n")}},
 		{name: "restart the deadline with a replay", breaks: []string{"hold: a replay does not restart it"}, caught: []string{"hold-across-replay"}, edits: []edit{
-			in(gate, "	g.deadlinePassed = g.deadlinePassed || g.deadlinesMet\n	g.clearHeld()\n", "	g.start = time.Time{}\n	if g.timer != nil {\n		g.timer.Stop()\n	}\n	g.clearHeld()\n")}},
+			in(gate, "		g.deadline = deadlinePassed\n	}\n	g.clearHeld()\n", "	}\n	g.start = time.Time{}\n	if g.timer != nil {\n		g.timer.Stop()\n	}\n	g.clearHeld()\n")}},
 		{name: "hold again after the deadline", breaks: []string{"hold: past the deadline lifecycle goes out at once"}, caught: []string{"hold-lifecycle-after-deadline", "hold-deadline-between-attempts"}, edits: []edit{
-			in(gate, ` && !g.deadlinePassed && g.hold > 0`, ` && g.hold > 0`)}},
+			in(gate, ` && g.deadline != deadlinePassed && g.hold > 0`, ` && g.hold > 0`)}},
 		{name: "begin the answer while events are held", breaks: []string{"hold: no status line"}, caught: []string{"hold-no-status", "row-05-429"}, edits: []edit{
-			in(gate, "	g.contentType = s\n", "	g.contentType = s\n	g.began = true\n	g.sink.Begin(s)\n	_ = g.sink.Flush()\n")}},
+			in(gate, "	g.contentType = s\n", "	g.contentType = s\n	g.open()\n	_ = g.sink.Flush()\n")}},
 		{name: "show the lost attempt's events", breaks: []string{"hold: a discarded attempt is never seen"}, caught: []string{"row-01-failed-event"}, edits: []edit{
-			in(gate, "	g.deadlinePassed = g.deadlinePassed || g.deadlinesMet\n	g.clearHeld()\n", "	g.deadlinePassed = g.deadlinePassed || g.deadlinesMet\n")}},
+			in(gate, "		g.deadline = deadlinePassed\n	}\n	g.clearHeld()\n", "		g.deadline = deadlinePassed\n	}\n")}},
 		{name: "never overflow", breaks: []string{"hold: its bound"}, caught: []string{"row-14-held-too-much"}, edits: []edit{
 			in(gate, `if g.heldBytes <= g.limit {`, `if true {`)}},
 		{name: "let the bound not grow with the request", breaks: []string{"hold: its bound"}, caught: []string{"row-14-held-echo"}, edits: []edit{
-			in(admit, `t.gate.limit = t.cfg.Limits.HeldBytes + 2*int64(len(t.req.Body))`, `t.gate.limit = t.cfg.Limits.HeldBytes`)}},
+			in(admit, `rules.limit = t.cfg.Limits.HeldBytes + 2*int64(len(t.req.Body))`, `rules.limit = t.cfg.Limits.HeldBytes`)}},
 		{name: "send heartbeats during the hold", breaks: []string{"hold: no bytes go out"}, caught: []string{"hold-heartbeats-only"}, edits: []edit{
 			in(gate, "	case ev.Class == protocol.Heartbeat && g.handed == replay.NothingHanded:\n		return g.holdEvent(ev)\n", "	case ev.Class == protocol.Heartbeat && g.handed == replay.NothingHanded:\n		g.write(ev)\n")}},
 		{name: "let heartbeats start the clock", breaks: []string{"hold: heartbeats start no clock"}, caught: []string{"hold-heartbeats-only", "hold-heartbeats-keep-their-place", "hold-heartbeats-before-created"}, edits: []edit{
@@ -44,17 +44,17 @@ func holdMutants() []mutant {
 		{name: "drop heartbeats of the hold", breaks: []string{"hold: heartbeats keep their place"}, caught: []string{"hold-heartbeats-keep-their-place"}, edits: []edit{
 			in(gate, "	case ev.Class == protocol.Heartbeat && g.handed == replay.NothingHanded:\n		return g.holdEvent(ev)\n", "	case ev.Class == protocol.Heartbeat && g.handed == replay.NothingHanded:\n")}},
 		{name: "never break a silence", breaks: []string{"hold: keep-alive after commitment"}, caught: []string{"hold-keepalive"}, edits: []edit{
-			in(gate, `if g.keepalive > 0 && g.keepAliveTimer == nil && !g.closed {`, `if false {`)}},
+			in(gate, `if g.keepalive > 0 && g.keepAliveTimer == nil && g.phase != gateClosed {`, `if false {`)}},
 		{name: "do not measure the hold", breaks: []string{"hold: its length is measured"}, caught: []string{"hold-deadline-then-output"}, edits: []edit{
 			in(gate, `g.measured = time.Since(g.start)`, `g.measured = 0`)}},
 		{name: "let the deadline win a tie", breaks: []string{"hold: first_output wins a tie"}, caught: []string{"hold-tie-with-first-output"}, edits: []edit{
 			in(gate, `if !g.firstOutput.IsZero() && !time.Now().Before(g.firstOutput) {`, `if false {`)}},
 		{name: "deliver atomic answers as a stream", breaks: []string{"hold: atomic delivery"}, caught: []string{"atomic-good"}, edits: []edit{
-			in(admit, `t.gate.atomic = t.req.Parsed.Stream && t.atomic()`, `t.gate.atomic = false`)}},
+			in(admit, `atomic := t.req.Parsed.Stream && t.atomic()`, `atomic := false`)}},
 		{name: "give atomic delivery the deadline", breaks: []string{"hold: atomic delivery"}, caught: []string{"atomic-good"}, edits: []edit{
-			in(gate, `if !g.atomic && g.hold > 0 {`, `if g.hold > 0 {`)}},
+			in(gate, `if g.delivery != deliverAtomic && g.hold > 0 {`, `if g.hold > 0 {`)}},
 		{name: "fail where an atomic answer is over its bound", breaks: []string{"hold: atomic delivery"}, caught: []string{"atomic-too-long"}, edits: []edit{
-			in(gate, `if g.atomic && g.output {`, `if false {`)}},
+			in(gate, `if g.delivery == deliverAtomic && g.heldAs == replay.OutputHanded {`, `if false {`)}},
 		{name: "ignore the header for atomic delivery", breaks: []string{"hold: atomic delivery"}, caught: []string{"atomic-header"}, edits: []edit{
 			in(admit, `if d := t.req.Delivery; d != "" {`, `if d := t.req.Delivery; false {`)}},
 		{name: "ignore a key's delivery", breaks: []string{"hold: atomic delivery"}, caught: []string{"atomic-key"}, edits: []edit{

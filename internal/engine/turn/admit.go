@@ -76,13 +76,13 @@ func (t *turn) limitTime() {
 		t.ctx = ctx
 		t.atEnd(cancel)
 	}
-	t.gate.hold = t.timers.EventHold
-	t.gate.keepalive = t.timers.Keepalive
-	t.gate.limit = t.cfg.Limits.HeldBytes + 2*int64(len(t.req.Body))
-	t.gate.atomic = t.req.Parsed.Stream && t.atomic()
-	if t.gate.atomic {
-		t.gate.limit = t.cfg.Limits.AtomicBytes + 2*int64(len(t.req.Body))
+	rules := gateRules{hold: t.timers.EventHold, keepalive: t.timers.Keepalive}
+	rules.limit = t.cfg.Limits.HeldBytes + 2*int64(len(t.req.Body))
+	atomic := t.req.Parsed.Stream && t.atomic()
+	if atomic {
+		rules.limit = t.cfg.Limits.AtomicBytes + 2*int64(len(t.req.Body))
 	}
+	t.gate.configure(rules, atomic)
 }
 
 // atomic: the request's own wish, else the key's, else the model's.

@@ -249,7 +249,7 @@ func (t *turn) noteDelivered(a *attempt) {
 // response.failed that may follow.
 func (t *turn) failureEvent(a *attempt, ev protocol.Event) {
 	ev = scrubbed(a.secrets(), ev, fault.InFailure)
-	if handed, _ := t.gate.state(); handed == replay.OutputHanded && a.reader.Stage() == protocol.Finishing && t.gate.sink.ErrorAtOnce() {
+	if a.reader.Stage() == protocol.Finishing && t.gate.showsErrorAtOnce() {
 		_ = t.gate.add(ev)
 		t.gate.Flush()
 		a.errorSent = true

@@ -243,7 +243,7 @@ func (t *turn) closing(bill meter.Bill, a *attempt, handed replay.Handed) meter.
 		entry.Cost = bill.CostOf(x.n)
 		t.rec.Attempts = append(t.rec.Attempts, entry)
 	}
-	if t.gate.overAtomicBound && !slices.Contains(t.rec.Notes, spilledNote) {
+	if t.gate.wentOverAtomicBound() && !slices.Contains(t.rec.Notes, spilledNote) {
 		t.rec.Notes = append(t.rec.Notes, spilledNote)
 	}
 	t.setTimes()
