@@ -17,7 +17,7 @@ func (t *turn) amount() (held money.Nano, tokens expected, f *fault.Error) {
 	p := &t.req.Parsed
 	t.bounds = t.believed()
 	t.estimate += price.EstimateInput(p.EstimateBytes, p.Attachments)
-	t.billing = meter.Billing{InputEstimate: t.estimate, BytesPerToken: 4}
+	t.billing = meter.Billing{InputEstimate: t.estimate, BytesPerToken: meter.FirstBytesPerToken}
 	t.rec.PriceVersion = t.model.Price.Version()
 	if t.req.Uncharged {
 		return 0, expected{}, nil
