@@ -9,6 +9,7 @@ func holdMutants() []mutant {
 		ending = "internal/engine/turn/shown.go"
 		finish = "internal/engine/turn/conclude.go"
 		frames = "internal/engine/turn/attempt.go"
+		words  = "internal/engine/wording/failure.go"
 	)
 	return []mutant{
 		{name: "commit on lifecycle", breaks: []string{"hold: lifecycle events are held"}, caught: []string{"hold-output-early", "row-01-failed-event"}, small: true, edits: []edit{
@@ -67,7 +68,7 @@ func holdMutants() []mutant {
 		{name: "leave an upstream error without its ending", breaks: []string{"end: exactly one"}, caught: []string{"row-11-error-after-output"}, edits: []edit{
 			in(finish, `e.NeedsFailedEvent = t.req.Protocol.HoldsShown && last != "response.failed"`, `e.NeedsFailedEvent = false && last != "response.failed"`)}},
 		{name: "show the host of an upstream", breaks: []string{"end: nothing of the upstream leaks"}, caught: []string{"class-leaks"}, edits: []edit{
-			in(frames, "	ev = scrubbed(a.secrets(), ev, fault.InFailure)\n", "	ev = copied(ev)\n")}},
+			in(frames, "	ev = wording.Event(a.secrets(), ev, fault.InFailure)\n", "	ev.Raw, ev.Data = append([]byte(nil), ev.Raw...), append([]byte(nil), ev.Data...)\n")}},
 		{name: "scrub nothing but what is known of the route", breaks: []string{"end: nothing of the upstream leaks"}, caught: []string{"class-leaks"}, edits: []edit{
 			in("internal/wire/fault/document.go", `if t == everything {`, `if false {`)}},
 		{name: "show the channel's key in what the model wrote", breaks: []string{"end: nothing of the upstream leaks"}, caught: []string{"class-leaks-anywhere"}, edits: []edit{
@@ -83,6 +84,6 @@ func holdMutants() []mutant {
 		{name: "ask for a retry after a replay", breaks: []string{"end: no retry after a replay"}, caught: []string{"row-10-second-failure"}, edits: []edit{
 			in("internal/engine/turn/again.go", `f.NoRetry = t.counts.Replays > 0`, `f.NoRetry = false`)}},
 		{name: "name broken streams of Chat as those of Responses", breaks: []string{"end: codes of each surface"}, caught: []string{"row-11-output-cut.chat"}, edits: []edit{
-			in(ending, `	case p.Channel() == config.ProtocolResponses:`, `	case true:`)}},
+			in(words, `	case p.Channel() == config.ProtocolResponses:`, `	case true:`)}},
 	}
 }

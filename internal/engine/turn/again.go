@@ -6,6 +6,7 @@ import (
 
 	"rubicon/internal/config"
 	"rubicon/internal/engine/replay"
+	"rubicon/internal/engine/wording"
 	"rubicon/internal/health"
 	"rubicon/internal/wire/classify"
 	"rubicon/internal/wire/fault"
@@ -123,7 +124,7 @@ func (t *turn) clientError(a *attempt, handed replay.Handed) *fault.Error {
 	if a.shownInstead != nil {
 		shown = a.shownInstead
 	}
-	f := faultOf(shown, t.req)
+	f := wording.Of(shown, t.req.Protocol, gatewayCode(shown, t.req))
 	a.secrets().Clean(f)
 	if f.RetryAfter >= health.Longest {
 		f.RetryAfter = 0 // no client waits for a year

@@ -11,6 +11,7 @@ import (
 	"rubicon/internal/engine/meter"
 	"rubicon/internal/engine/replay"
 	"rubicon/internal/engine/upstream"
+	"rubicon/internal/engine/wording"
 	"rubicon/internal/health"
 	"rubicon/internal/health/route"
 	"rubicon/internal/wire/classify"
@@ -134,7 +135,7 @@ func (t *turn) fetch(a *attempt) {
 	}
 	a.status, a.requestID, a.bytes = a.answer.Status, a.answer.RequestID, int64(len(a.answer.Body))
 	a.firstEvent = time.Since(a.started)
-	a.answer.ContentType = a.shownType(a.answer.ContentType)
+	a.answer.ContentType = wording.ContentType(a.secrets(), a.answer.ContentType)
 	seen, err := t.req.Protocol.Answer(a.answer.Body)
 	if err != nil {
 		a.failed = upstream.NoAnswer(a.call, a.answer)
@@ -149,7 +150,8 @@ func (t *turn) fetch(a *attempt) {
 // relay makes a streamed call and passes its events to the gate.
 func (t *turn) relay(a *attempt) {
 	a.reader = t.req.Protocol.NewReader(protocol.ReaderOptions{
-		StripUsage: !t.req.Parsed.IncludeUsage, Model: t.model.Name, Choices: t.req.Parsed.Choices, Clean: a.clean})
+		StripUsage: !t.req.Parsed.IncludeUsage, Model: t.model.Name, Choices: t.req.Parsed.Choices,
+		Clean: func(raw []byte) []byte { return wording.Echo(a.secrets(), raw) }})
 	a.seen = a.reader.Seen()
 	t.gate.begin(a.started, t.timers)
 	s, failed := t.engine.Upstream.Open(t.ctx, a.call, a.reader)
@@ -158,7 +160,7 @@ func (t *turn) relay(a *attempt) {
 		return
 	}
 	a.stream, a.status, a.requestID = s, s.Status(), s.RequestID()
-	t.gate.setContentType(a.shownType(s.ContentType()))
+	t.gate.setContentType(wording.ContentType(a.secrets(), s.ContentType()))
 	err := t.pump(a)
 	a.bytes = s.Bytes()
 	var f *upstream.Failure
@@ -198,7 +200,7 @@ func (t *turn) pump(a *attempt) error {
 		switch ev.Class {
 		case protocol.Terminal:
 			if a.terminal = ev; a.seen.Incomplete {
-				a.terminal = scrubbed(a.secrets(), ev, fault.InIncomplete)
+				a.terminal = wording.Event(a.secrets(), ev, fault.InIncomplete)
 			}
 			if !a.unnoted { // else what stands before it is the end, too
 				t.gate.Flush()
@@ -248,7 +250,7 @@ func (t *turn) noteDelivered(a *attempt) {
 // transport shows errors at once, an error event does not wait for the
 // response.failed that may follow.
 func (t *turn) failureEvent(a *attempt, ev protocol.Event) {
-	ev = scrubbed(a.secrets(), ev, fault.InFailure)
+	ev = wording.Event(a.secrets(), ev, fault.InFailure)
 	if a.reader.Stage() == protocol.Finishing && t.gate.showsErrorAtOnce() {
 		_ = t.gate.add(ev)
 		t.gate.Flush()

@@ -9,6 +9,7 @@ import (
 	"rubicon/internal/config"
 	"rubicon/internal/engine/meter"
 	"rubicon/internal/engine/replay"
+	"rubicon/internal/engine/wording"
 	"rubicon/internal/health"
 	"rubicon/internal/wire/classify"
 	"rubicon/internal/wire/fault"
@@ -162,7 +163,7 @@ func (t *turn) shownFailure(a *attempt, handed replay.Handed) ShownFailure {
 	}
 	e.Events, e.Answer = a.failures, a.answer
 	if e.Answer != nil {
-		e.Answer = cleanAnswer(a.secrets(), e.Answer, failurePlace(t.req.Protocol))
+		e.Answer = wording.Answer(a.secrets(), e.Answer, wording.FailurePlace(t.req.Protocol))
 		return e
 	}
 	last := ""
@@ -301,7 +302,7 @@ func (t *turn) show(a *attempt, e ShownFailure) {
 	}
 	if a.answer != nil {
 		if a.seen.Incomplete {
-			a.answer = cleanAnswer(a.secrets(), a.answer, fault.InIncomplete)
+			a.answer = wording.Answer(a.secrets(), a.answer, fault.InIncomplete)
 		}
 		t.gate.answer(func(s Sink) error { return s.Answer(a.answer) })
 		return

@@ -1,7 +1,6 @@
 package turn
 
 import (
-	"bytes"
 	"errors"
 	"slices"
 	"sync"
@@ -385,10 +384,4 @@ func (g *gate) heldFor() time.Duration {
 		return time.Since(g.start) // atomic delivery: the record is written before the release
 	}
 	return g.measured
-}
-
-// copied gives an event bytes of its own.
-func copied(ev protocol.Event) protocol.Event {
-	ev.Raw, ev.Data = bytes.Clone(ev.Raw), bytes.Clone(ev.Data)
-	return ev
 }
