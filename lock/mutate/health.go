@@ -158,7 +158,7 @@ func healthMutants() []mutant {
 		{name: "take two keys of one host for one route", breaks: []string{"one host and key are one route"}, caught: []string{"edge-same-host-another-key"}, edits: []edit{
 			in(routes, `return r.Host() == other.Host() && r.key().Equal(other.key())`, `return r.Host() == other.Host()`)}},
 		{name: "send a repeat to the same host", breaks: []string{"a repeat goes elsewhere"}, caught: []string{"edge-repeat-goes-elsewhere"}, edits: []edit{
-			in(repeats, `t.signs = []uint64{t.repeats.sign("body", customer, t.req.Body)}`, `t.signs = nil`)}},
+			in(repeats, `t.signs = []uint64{t.engine.repeats.sign("body", customer, t.req.Body)}`, `t.signs = nil`)}},
 		{name: "send a session's next request to the same host", breaks: []string{"a repeat goes elsewhere"}, caught: []string{"edge-repeat-of-a-session"}, edits: []edit{
 			in(repeats, `if own := t.affinity(); own != "" {`, `if own := ""; own != "" {`)}},
 		{name: "avoid for every customer", breaks: []string{"a repeat goes elsewhere"}, caught: []string{"edge-repeat-goes-elsewhere"}, edits: []edit{

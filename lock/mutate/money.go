@@ -67,11 +67,11 @@ func moneyMutants() []mutant {
 		{name: "forget the provider's count of calls", breaks: []string{"money: the provider's count of calls"}, caught: []string{"money-searches-told"}, edits: []edit{
 			in(hosted, `jsonscan.Object(jsonscan.Get(usage, ToolDetails))`, `jsonscan.Object(jsonscan.Get(usage, "nothing"))`)}},
 		{name: "let requests in by all that they could use", breaks: []string{"limits: tokens by learned output"}, caught: []string{"money-tokens-per-minute-together"}, edits: []edit{
-			in(rates, `mean := min(t.Learner.MeanOutput(t.model.Name), bound)`, `mean := bound`)}},
+			in(rates, `mean := min(t.engine.Learner.MeanOutput(t.model.Name), bound)`, `mean := bound`)}},
 		{name: "keep a rested key out by a guess", breaks: []string{"limits: tokens by learned output"}, caught: []string{"money-tokens-per-minute"}, edits: []edit{
 			in(rates, `min(e.guess, max(tpm-e.sure, 0))`, `e.guess + 0*tpm`)}},
 		{name: "learn no output", breaks: []string{"limits: tokens by learned output"}, caught: []string{"money-tokens-learned"}, edits: []edit{
-			in(finish, "			t.Learner.LearnOutput(t.model.Name, bill.Usage.Output, t.req.Parsed.Choices)\n", "")}},
+			in(finish, "			t.engine.Learner.LearnOutput(t.model.Name, bill.Usage.Output, t.req.Parsed.Choices)\n", "")}},
 		{name: "take the maximum of Messages for a wish", breaks: []string{"limits: tokens by learned output"}, caught: []string{"money-tokens-per-minute.messages"}, edits: []edit{
 			in(rates, `p.MaxOutput > 0 && !t.req.Protocol.NamesMaximum`, `p.MaxOutput > 0`)}},
 		{name: "let a named maximum in by a guess", breaks: []string{"limits: tokens by the request's maximum"}, caught: []string{"money-tokens-per-minute"}, edits: []edit{

@@ -46,7 +46,7 @@ func streams() []mutant {
 		{name: "refuse response.processed", breaks: []string{"stream: response.processed is read over"}, caught: []string{"ws-processed"}, edits: []edit{
 			in("internal/api/wsapi/frame.go", "	case jsonscan.Equal(typ, eventProcessed):\n		return false, nil\n", "")}},
 		{name: "do not note that an answer is whole", breaks: []string{"stream: a whole answer is on record before it is shown"}, caught: []string{"chat-kill-after-finish"}, edits: []edit{
-			in(whole, `		t.Bookkeeper.NoteNow(ctx, t.live)`, `		_ = ctx`)}},
+			in(whole, `		t.engine.Bookkeeper.NoteNow(ctx, t.live)`, `		_ = ctx`)}},
 		{name: "take a part for the whole", breaks: []string{"stream: a whole answer is on record before it is shown"}, caught: []string{"chat-kill-before-all-finished", "money-kill-after-output"}, edits: []edit{
 			in(whole, `whole := a.reader.Stage() == protocol.Finishing && `, `whole := a.reader.Stage() != protocol.Closed && `)}},
 	}

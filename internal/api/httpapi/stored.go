@@ -12,6 +12,7 @@ import (
 	"rubicon/internal/config"
 	"rubicon/internal/engine/turn"
 	"rubicon/internal/engine/upstream"
+	"rubicon/internal/engine/wording"
 	"rubicon/internal/store"
 	"rubicon/internal/wire/fault"
 	"rubicon/internal/wire/ident"
@@ -75,7 +76,7 @@ func (a *api) stored(w http.ResponseWriter, r *http.Request, who account.Princip
 	if failed != nil {
 		return false, storedFault(failed, ch, missing)
 	}
-	answer = turn.Shown(answer, ch)
+	answer = wording.StoredAnswer(answer, ch)
 	writeJSON(w, answer.Status, answer.Body)
 	return true, nil
 }

@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// firstBytesPerToken is what is assumed of a model nothing is known of.
-const firstBytesPerToken = 4.0
+// FirstBytesPerToken is assumed of a model of which nothing is known.
+const FirstBytesPerToken = 4.0
 
 // The ratio that one answer shows is believed only inside these bounds: hidden
 // reasoning is billed as output but never delivered as text.
@@ -71,14 +71,14 @@ func (l *Learner) LearnOutput(model string, tokens, choices int64) {
 	l.outputs[model] = l.outputs[model].with(float64(tokens)/float64(max(choices, 1)), firstOutput)
 }
 
-// BytesPerToken of a model; 4.0 at first.
+// BytesPerToken of a model; FirstBytesPerToken until something was learned.
 func (l *Learner) BytesPerToken(model string) float64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if m, ok := l.ratios[model]; ok {
 		return m.mean
 	}
-	return firstBytesPerToken
+	return FirstBytesPerToken
 }
 
 // Learn takes in the text and the output tokens of one whole answer.
@@ -92,13 +92,13 @@ func (l *Learner) Learn(model string, textBytes, outputTokens int64) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.ratios[model] = l.ratios[model].with(r, firstBytesPerToken)
+	l.ratios[model] = l.ratios[model].with(r, FirstBytesPerToken)
 }
 
 // tokensOf rounds up.
 func tokensOf(bytes int64, perToken float64) int64 {
 	if perToken <= 0 {
-		perToken = firstBytesPerToken
+		perToken = FirstBytesPerToken
 	}
 	n := int64(float64(bytes) / perToken)
 	if float64(n)*perToken < float64(bytes) {

@@ -21,7 +21,7 @@ import (
 // admit decides whether the request runs at all, reserves its money and begins
 // its record. No upstream call was made when it refuses.
 func (t *turn) admit() *fault.Error {
-	if t.Overloaded != nil && t.Overloaded() {
+	if t.engine.Overloaded != nil && t.engine.Overloaded() {
 		return fault.New(fault.Overloaded, "")
 	}
 	if f := t.findModel(); f != nil {
@@ -73,16 +73,16 @@ func (t *turn) limitTime() {
 	t.timers = t.model.TimersFor(t.req.Protocol.Channel())
 	if t.timers.Total > 0 {
 		ctx, cancel := context.WithTimeoutCause(t.ctx, t.timers.Total-time.Since(t.req.Received), upstream.ErrTotal)
-		outer := t.cancel
-		t.ctx, t.cancel = ctx, func(cause error) { outer(cause); cancel() }
+		t.ctx = ctx
+		t.atEnd(cancel)
 	}
-	t.gate.hold = t.timers.EventHold
-	t.gate.keepalive = t.timers.Keepalive
-	t.gate.limit = t.cfg.Limits.HeldBytes + 2*int64(len(t.req.Body))
-	t.gate.atomic = t.req.Parsed.Stream && t.atomic()
-	if t.gate.atomic {
-		t.gate.limit = t.cfg.Limits.AtomicBytes + 2*int64(len(t.req.Body))
+	rules := gateRules{hold: t.timers.EventHold, keepalive: t.timers.Keepalive}
+	rules.limit = t.cfg.Limits.HeldBytes + 2*int64(len(t.req.Body))
+	atomic := t.req.Parsed.Stream && t.atomic()
+	if atomic {
+		rules.limit = t.cfg.Limits.AtomicBytes + 2*int64(len(t.req.Body))
 	}
+	t.gate.configure(rules, atomic)
 }
 
 // atomic: the request's own wish, else the key's, else the model's.
@@ -115,7 +115,7 @@ func (t *turn) findState() *fault.Error {
 			refs = append(refs, state.Ref{Kind: state.Kind(r.Kind), ID: r.ID})
 		}
 	}
-	known, err := t.States.LookupAll(t.ctx, t.req.Principal.Customer.ID, refs)
+	known, err := t.engine.States.LookupAll(t.ctx, t.req.Principal.Customer.ID, refs)
 	if err != nil {
 		return fault.New(fault.StoreUnavailable, "").WithCause(err)
 	}
@@ -188,7 +188,7 @@ func (t *turn) origins() int {
 func (t *turn) openRequest(held money.Nano) *fault.Error {
 	start := time.Now()
 	t.billing.Held = held
-	err := t.Bookkeeper.Open(t.ctx, meter.RequestStart{Record: t.rec, Held: held, Uncharged: t.req.Uncharged, Billing: t.billing, Budget: t.budget()})
+	err := t.engine.Bookkeeper.Open(t.ctx, meter.RequestStart{Record: t.rec, Held: held, Uncharged: t.req.Uncharged, Billing: t.billing, Budget: t.budget()})
 	var short *ledger.Insufficient
 	var over *ledger.OverBudget
 	switch {
@@ -200,10 +200,10 @@ func (t *turn) openRequest(held money.Nano) *fault.Error {
 		return t.interrupted(err)
 	case err != nil:
 		level := slog.LevelError
-		if t.Bookkeeper.DatabaseAway() {
+		if t.engine.Bookkeeper.DatabaseAway() {
 			level = slog.LevelDebug // which is said once, and not for every request
 		}
-		t.Log.Log(t.ctx, level, "making a charge hold", "request_id", t.req.ID, "error", err)
+		t.engine.Log.Log(t.ctx, level, "making a charge hold", "request_id", t.req.ID, "error", err)
 		return fault.New(fault.StoreUnavailable, "").WithCause(err)
 	}
 	t.opened = true

@@ -6,6 +6,7 @@ import (
 
 	"rubicon/internal/config"
 	"rubicon/internal/engine/replay"
+	"rubicon/internal/engine/wording"
 	"rubicon/internal/health"
 	"rubicon/internal/wire/classify"
 	"rubicon/internal/wire/fault"
@@ -31,7 +32,7 @@ func (t *turn) again(a *attempt) bool {
 	if a.verdict.Action != replay.Deliver {
 		found, err := t.choose(&a.route, hostFirst(a.failed.Failure))
 		if err != nil {
-			t.Log.Error("choosing the replacement", "request_id", t.req.ID, "error", err)
+			t.engine.Log.Error("choosing the replacement", "request_id", t.req.ID, "error", err)
 			a.verdict = replay.Verdict{Action: replay.Deliver, Reason: replay.GatewayFault}
 			a.shownInstead = gatewayFault(fmt.Errorf("%w: %w", errChoosing, err))
 			t.gate.discard() // the attempt was given up already: its events are never seen
@@ -42,7 +43,7 @@ func (t *turn) again(a *attempt) bool {
 			a.verdict = replay.Decide(facts)
 		}
 	}
-	t.Log.Debug("attempt failed", "request_id", t.req.ID, "attempt", a.n, "channel", a.route.Candidate.Channel.Name,
+	t.engine.Log.Debug("attempt failed", "request_id", t.req.ID, "attempt", a.n, "channel", a.route.Candidate.Channel.Name,
 		"failure", a.failed.Failure, "verdict", a.verdict.Action, "reason", a.verdict.Reason)
 	switch a.verdict.Action {
 	case replay.Switch:
@@ -123,7 +124,7 @@ func (t *turn) clientError(a *attempt, handed replay.Handed) *fault.Error {
 	if a.shownInstead != nil {
 		shown = a.shownInstead
 	}
-	f := faultOf(shown, t.req)
+	f := wording.Of(shown, t.req.Protocol, gatewayCode(shown, t.req))
 	a.secrets().Clean(f)
 	if f.RetryAfter >= health.Longest {
 		f.RetryAfter = 0 // no client waits for a year

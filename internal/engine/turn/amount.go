@@ -17,7 +17,7 @@ func (t *turn) amount() (held money.Nano, tokens expected, f *fault.Error) {
 	p := &t.req.Parsed
 	t.bounds = t.believed()
 	t.estimate += price.EstimateInput(p.EstimateBytes, p.Attachments)
-	t.billing = meter.Billing{InputEstimate: t.estimate, BytesPerToken: 4}
+	t.billing = meter.Billing{InputEstimate: t.estimate, BytesPerToken: meter.FirstBytesPerToken}
 	t.rec.PriceVersion = t.model.Price.Version()
 	if t.req.Uncharged {
 		return 0, expected{}, nil
@@ -67,7 +67,7 @@ func mostOutput(choices, bound int64) int64 {
 // holdTooLarge refuses a request whose cost does not even fit into an amount: the
 // largest one stands for it.
 func (t *turn) holdTooLarge() *fault.Error {
-	available, err := t.Bookkeeper.Available(t.ctx, t.req.Principal.Customer.ID)
+	available, err := t.engine.Bookkeeper.Available(t.ctx, t.req.Principal.Customer.ID)
 	if err != nil {
 		return fault.New(fault.StoreUnavailable, "").WithCause(err)
 	}

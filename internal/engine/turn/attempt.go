@@ -11,6 +11,7 @@ import (
 	"rubicon/internal/engine/meter"
 	"rubicon/internal/engine/replay"
 	"rubicon/internal/engine/upstream"
+	"rubicon/internal/engine/wording"
 	"rubicon/internal/health"
 	"rubicon/internal/health/route"
 	"rubicon/internal/wire/classify"
@@ -60,12 +61,11 @@ func (t *turn) attempt() *attempt {
 	t.attempts = append(t.attempts, a)
 	t.triedRoutes = append(t.triedRoutes, next.route.Key())
 	if t.live == nil {
-		live, untrack := t.Bookkeeper.Track(t.req.ID)
+		live, untrack := t.engine.Bookkeeper.Track(t.req.ID)
 		t.live = live
-		outer := t.cancel
-		t.cancel = func(cause error) { outer(cause); untrack() }
+		t.atEnd(untrack)
 	}
-	t.billing.BytesPerToken = t.Learner.BytesPerToken(a.route.Candidate.UpstreamModel)
+	t.billing.BytesPerToken = t.engine.Learner.BytesPerToken(a.route.Candidate.UpstreamModel)
 	t.live.SetAttempt(meter.RunningAttempt{Attempt: a.n, Channel: a.route.Candidate.Channel.Name, Credential: a.route.CredentialName(),
 		UpstreamModel: a.route.Candidate.UpstreamModel, BytesPerToken: t.billing.BytesPerToken, Earlier: t.earlierAttempts()})
 	t.run(a)
@@ -90,7 +90,7 @@ func (t *turn) earlierAttempts() (list []journal.Attempt) {
 func (t *turn) run(a *attempt) {
 	defer func() {
 		if p := recover(); p != nil {
-			t.Log.Error("panic in an attempt", "request_id", t.req.ID, "panic", p, "stack", string(debug.Stack()))
+			t.engine.Log.Error("panic in an attempt", "request_id", t.req.ID, "panic", p, "stack", string(debug.Stack()))
 			a.failed = gatewayFault(fmt.Errorf("panic: %v", p))
 			a.failed.Executed = true
 		}
@@ -128,14 +128,14 @@ func (t *turn) call(r route.Route) (*upstream.Call, error) {
 
 // fetch makes a call whose answer is not streamed.
 func (t *turn) fetch(a *attempt) {
-	a.answer, a.failed = t.Upstream.Do(t.ctx, a.call)
+	a.answer, a.failed = t.engine.Upstream.Do(t.ctx, a.call)
 	if a.failed != nil {
 		a.status, a.requestID = a.failed.Status, a.failed.RequestID
 		return
 	}
 	a.status, a.requestID, a.bytes = a.answer.Status, a.answer.RequestID, int64(len(a.answer.Body))
 	a.firstEvent = time.Since(a.started)
-	a.answer.ContentType = a.shownType(a.answer.ContentType)
+	a.answer.ContentType = wording.ContentType(a.secrets(), a.answer.ContentType)
 	seen, err := t.req.Protocol.Answer(a.answer.Body)
 	if err != nil {
 		a.failed = upstream.NoAnswer(a.call, a.answer)
@@ -150,16 +150,17 @@ func (t *turn) fetch(a *attempt) {
 // relay makes a streamed call and passes its events to the gate.
 func (t *turn) relay(a *attempt) {
 	a.reader = t.req.Protocol.NewReader(protocol.ReaderOptions{
-		StripUsage: !t.req.Parsed.IncludeUsage, Model: t.model.Name, Choices: t.req.Parsed.Choices, Clean: a.clean})
+		StripUsage: !t.req.Parsed.IncludeUsage, Model: t.model.Name, Choices: t.req.Parsed.Choices,
+		Clean: func(raw []byte) []byte { return wording.Echo(a.secrets(), raw) }})
 	a.seen = a.reader.Seen()
 	t.gate.begin(a.started, t.timers)
-	s, failed := t.Upstream.Open(t.ctx, a.call, a.reader)
+	s, failed := t.engine.Upstream.Open(t.ctx, a.call, a.reader)
 	if failed != nil {
 		a.failed, a.status, a.requestID = failed, failed.Status, failed.RequestID
 		return
 	}
 	a.stream, a.status, a.requestID = s, s.Status(), s.RequestID()
-	t.gate.setContentType(a.shownType(s.ContentType()))
+	t.gate.setContentType(wording.ContentType(a.secrets(), s.ContentType()))
 	err := t.pump(a)
 	a.bytes = s.Bytes()
 	var f *upstream.Failure
@@ -199,7 +200,7 @@ func (t *turn) pump(a *attempt) error {
 		switch ev.Class {
 		case protocol.Terminal:
 			if a.terminal = ev; a.seen.Incomplete {
-				a.terminal = scrubbed(a.secrets(), ev, fault.InIncomplete)
+				a.terminal = wording.Event(a.secrets(), ev, fault.InIncomplete)
 			}
 			if !a.unnoted { // else what stands before it is the end, too
 				t.gate.Flush()
@@ -249,8 +250,8 @@ func (t *turn) noteDelivered(a *attempt) {
 // transport shows errors at once, an error event does not wait for the
 // response.failed that may follow.
 func (t *turn) failureEvent(a *attempt, ev protocol.Event) {
-	ev = scrubbed(a.secrets(), ev, fault.InFailure)
-	if handed, _ := t.gate.state(); handed == replay.OutputHanded && a.reader.Stage() == protocol.Finishing && t.gate.sink.ErrorAtOnce() {
+	ev = wording.Event(a.secrets(), ev, fault.InFailure)
+	if a.reader.Stage() == protocol.Finishing && t.gate.showsErrorAtOnce() {
 		_ = t.gate.add(ev)
 		t.gate.Flush()
 		a.errorSent = true

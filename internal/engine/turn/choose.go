@@ -66,7 +66,7 @@ const unknownReturn = time.Minute
 // untilReturn is how long until one of the routes that may serve this request
 // comes back.
 func (t *turn) untilReturn() time.Duration {
-	at, ok := t.Health.EarliestReturn(t.routes())
+	at, ok := t.engine.Health.EarliestReturn(t.routes())
 	if !ok {
 		return unknownReturn
 	}
@@ -81,7 +81,7 @@ func (t *turn) routes() (out []health.Route) {
 		if c.Channel.Protocol != t.req.Protocol.Channel() || t.weight(c) <= 0 {
 			continue
 		}
-		for _, cred := range t.Health.View(c.Channel, c.UpstreamModel).Credentials {
+		for _, cred := range t.engine.Health.View(c.Channel, c.UpstreamModel).Credentials {
 			if t.origin == "" || c.Channel.OriginOf(cred.Name) == t.origin {
 				out = append(out, health.Route{Channel: c.Channel.Name, Credential: cred.Name, UpstreamModel: c.UpstreamModel})
 			}
@@ -92,7 +92,7 @@ func (t *turn) routes() (out []health.Route) {
 
 // weight is a candidate's weight as configured or as an operator set it.
 func (t *turn) weight(c *config.Candidate) int {
-	if w, set := t.Health.Weight(t.model.Name, c.Channel.Name); set {
+	if w, set := t.engine.Health.Weight(t.model.Name, c.Channel.Name); set {
 		return w
 	}
 	return c.Weight
@@ -109,12 +109,12 @@ func (t *turn) choose(last *route.Route, hostFirst bool) (ok bool, err error) {
 		}
 	}()
 	q := route.Query{Protocol: t.req.Protocol.Channel(), Origin: t.origin, Tried: t.triedRoutes, Last: last, HostFirst: hostFirst,
-		Failed: t.failedRecently(), Affinity: t.affinity(), Random: t.Random,
-		Weight: func(channel string) (int, bool) { return t.Health.Weight(t.model.Name, channel) }}
+		Failed: t.failedRecently(), Affinity: t.affinity(), Random: t.engine.Random,
+		Weight: func(channel string) (int, bool) { return t.engine.Health.Weight(t.model.Name, channel) }}
 	for before := t.waited; ; {
 		views := t.views()
-		chosen, found, d := t.Choose(t.model, views, q)
-		allow := t.Health.Allow
+		chosen, found, d := t.engine.Choose(t.model, views, q)
+		allow := t.engine.Health.Allow
 		if !found {
 			back, cools := route.FirstBack(t.model, views, q)
 			wait, may := back.Wait(time.Now(), t.cfg.Cooldown.Wait-t.waited)
@@ -127,7 +127,7 @@ func (t *turn) choose(last *route.Route, hostFirst bool) (ok bool, err error) {
 				q.Denied = nil // who probed a moment ago may be done
 				continue
 			}
-			chosen, d, allow = back.Route, back.Decision(d), t.Health.AllowCooling
+			chosen, d, allow = back.Route, back.Decision(d), t.engine.Health.AllowCooling
 		}
 		permit, allowed := allow(chosen.Key(), t.req.Principal.Customer.ID)
 		if !allowed {
@@ -146,7 +146,7 @@ func (t *turn) views() []health.View {
 	views := make([]health.View, len(t.model.Channels))
 	for i := range t.model.Channels {
 		c := &t.model.Channels[i]
-		views[i] = t.Health.View(c.Channel, c.UpstreamModel)
+		views[i] = t.engine.Health.View(c.Channel, c.UpstreamModel)
 	}
 	return views
 }

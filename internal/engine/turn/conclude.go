@@ -9,6 +9,7 @@ import (
 	"rubicon/internal/config"
 	"rubicon/internal/engine/meter"
 	"rubicon/internal/engine/replay"
+	"rubicon/internal/engine/wording"
 	"rubicon/internal/health"
 	"rubicon/internal/wire/classify"
 	"rubicon/internal/wire/fault"
@@ -48,7 +49,7 @@ func (t *turn) undurable(a *attempt, e ShownFailure, closing meter.RequestEnd, c
 		e, closing = t.account(a)
 	}
 	if errors.Is(cause, meter.ErrNotDurable) {
-		t.Bookkeeper.Keep(closing)
+		t.engine.Bookkeeper.Keep(closing)
 	}
 	return e
 }
@@ -162,7 +163,7 @@ func (t *turn) shownFailure(a *attempt, handed replay.Handed) ShownFailure {
 	}
 	e.Events, e.Answer = a.failures, a.answer
 	if e.Answer != nil {
-		e.Answer = cleanAnswer(a.secrets(), e.Answer, failurePlace(t.req.Protocol))
+		e.Answer = wording.Answer(a.secrets(), e.Answer, wording.FailurePlace(t.req.Protocol))
 		return e
 	}
 	last := ""
@@ -195,7 +196,7 @@ func (t *turn) bills(a *attempt, handed replay.Handed) meter.RequestEnd {
 	}
 	bill, err := meter.MakeBill(c)
 	if err != nil {
-		t.Log.Error("working out a bill", "request_id", t.req.ID, "error", err)
+		t.engine.Log.Error("working out a bill", "request_id", t.req.ID, "error", err)
 		bill = meter.Bill{Usage: t.rec.Usage}
 	}
 	t.learn(a, bill)
@@ -206,9 +207,9 @@ func (t *turn) bills(a *attempt, handed replay.Handed) meter.RequestEnd {
 // learn takes in how an answer was used that reported it believably.
 func (t *turn) learn(a *attempt, bill meter.Bill) {
 	if a.failed == nil && bill.Usage.Source == meter.SourceReported {
-		t.Learner.Learn(a.route.Candidate.UpstreamModel, a.seen.TextBytes, bill.Usage.Output)
+		t.engine.Learner.Learn(a.route.Candidate.UpstreamModel, a.seen.TextBytes, bill.Usage.Output)
 		if !t.req.Protocol.NoOutput {
-			t.Learner.LearnOutput(t.model.Name, bill.Usage.Output, t.req.Parsed.Choices)
+			t.engine.Learner.LearnOutput(t.model.Name, bill.Usage.Output, t.req.Parsed.Choices)
 		}
 	}
 }
@@ -220,8 +221,8 @@ func (t *turn) doubt(bill meter.Bill) {
 			continue // the bill is made anew when an end could not be written
 		}
 		t.rec.Notes = append(t.rec.Notes, n.String())
-		if t.Doubted != nil {
-			t.Doubted(n.Channel, t.attempts[n.Attempt-1].route.Candidate.UpstreamModel, t.req.ID+", "+n.String())
+		if t.engine.Doubted != nil {
+			t.engine.Doubted(n.Channel, t.attempts[n.Attempt-1].route.Candidate.UpstreamModel, t.req.ID+", "+n.String())
 		}
 	}
 }
@@ -243,7 +244,7 @@ func (t *turn) closing(bill meter.Bill, a *attempt, handed replay.Handed) meter.
 		entry.Cost = bill.CostOf(x.n)
 		t.rec.Attempts = append(t.rec.Attempts, entry)
 	}
-	if t.gate.overAtomicBound && !slices.Contains(t.rec.Notes, spilledNote) {
+	if t.gate.wentOverAtomicBound() && !slices.Contains(t.rec.Notes, spilledNote) {
 		t.rec.Notes = append(t.rec.Notes, spilledNote)
 	}
 	t.setTimes()
@@ -259,9 +260,9 @@ func (t *turn) finish(closing meter.RequestEnd) error {
 	ctx, done := t.detached()
 	defer done()
 	t.closed = true
-	err := t.Bookkeeper.Close(ctx, closing)
+	err := t.engine.Bookkeeper.Close(ctx, closing)
 	if err != nil {
-		t.Log.Error("settling a request; unless that succeeds later, its hold stays open until the next start resolves it", "request_id", t.req.ID, "error", err)
+		t.engine.Log.Error("settling a request; unless that succeeds later, its hold stays open until the next start resolves it", "request_id", t.req.ID, "error", err)
 	}
 	return err
 }
@@ -301,7 +302,7 @@ func (t *turn) show(a *attempt, e ShownFailure) {
 	}
 	if a.answer != nil {
 		if a.seen.Incomplete {
-			a.answer = cleanAnswer(a.secrets(), a.answer, fault.InIncomplete)
+			a.answer = wording.Answer(a.secrets(), a.answer, fault.InIncomplete)
 		}
 		t.gate.answer(func(s Sink) error { return s.Answer(a.answer) })
 		return

@@ -65,31 +65,31 @@ func (t *turn) watchClient(client context.Context, sink Sink) {
 		t.ctx, t.cancel = context.WithCancelCause(client)
 		cancel := t.cancel
 		t.gate = newGate(sink, func(err error, _ bool) bool { cancel(err); return false })
-		t.release = func() {}
+		t.unwatch = func() {}
 		return
 	}
 	t.ctx, t.cancel = context.WithCancelCause(context.WithoutCancel(client))
-	cancel := t.cancel // later ones end more, and belong to the turn's goroutine
+	cancel := t.cancel
 	var bound *time.Timer
 	t.gate = newGate(sink, func(err error, output bool) bool {
-		if !output || !t.live.Content.Load() || !t.drains.add(t, cancel) {
+		if !output || !t.live.Content.Load() || !t.engine.drains.add(t, cancel) {
 			cancel(err)
 			return false
 		}
 		bound = time.AfterFunc(DrainTime, func() { cancel(err) })
 		return true
 	})
-	unwatch := context.AfterFunc(client, func() {
+	stopWatching := context.AfterFunc(client, func() {
 		if _, ok := stopped(client); ok {
 			cancel(context.Cause(client))
 			return
 		}
 		t.gate.noteClientLeft(context.Cause(client))
 	})
-	t.release = func() {
-		unwatch()
+	t.unwatch = func() {
+		stopWatching()
 		t.gate.close() // from here nobody leaves
-		t.drains.remove(t)
+		t.engine.drains.remove(t)
 		if bound != nil {
 			bound.Stop()
 		}

@@ -1,7 +1,6 @@
 package turn
 
 import (
-	"bytes"
 	"errors"
 	"slices"
 	"sync"
@@ -26,39 +25,39 @@ type gate struct {
 	// over; it tells whether the turn reads on for nobody.
 	onClientLeft func(err error, output bool) (drain bool)
 
-	mu           sync.Mutex
-	closed       bool
-	began        bool
-	handed       replay.Handed
+	mu sync.Mutex
+	gateRules
+	gateState
 	contentType  string
 	shownFailure *fault.Error // the failure that is being shown
 
-	held            []protocol.Event // with bytes of their own
-	heldBytes       int64
-	limit           int64
-	lifecycle       bool // a lifecycle event is among the held
-	atomic          bool // output is held too
-	output          bool // output is among the held
-	overAtomicBound bool // atomic delivery went over its bound
+	held      []protocol.Event // with bytes of their own
+	heldBytes int64
+	heldAs    replay.Handed // what releasing the held events hands over; nothing for heartbeats alone
 
-	hold           time.Duration
-	start          time.Time // of the first held event of the request, heartbeats apart
-	deadlinePassed bool
-	deadlinesMet   bool // the deadline came with the attempt's first-output deadline
-	deciding       bool // a decision is being made: the deadline only takes note
-	timer          *time.Timer
-	firstOutput    time.Time // deadline of the attempt's first output; zero: none
-	measured       time.Duration
+	start       time.Time // of the first held event of the request, heartbeats apart
+	timer       *time.Timer
+	firstOutput time.Time // deadline of the attempt's first output; zero: none
+	measured    time.Duration
 
-	keepalive      time.Duration
 	keepAliveTimer *time.Timer
-	lastWrite      time.Time // something was written
-	clientLeft     bool      // the client left, or his writer failed
-	draining       bool      // nothing is written any more
+	lastWrite      time.Time // when something was written
 }
 
 func newGate(sink Sink, gone func(error, bool) bool) *gate {
 	return &gate{sink: sink, onClientLeft: gone}
+}
+
+// configure sets the bounds of the request's hold, and whether output is held
+// too.
+func (g *gate) configure(rules gateRules, atomic bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.gateRules = rules
+	g.delivery = deliverStream
+	if atomic {
+		g.delivery = deliverAtomic
+	}
 }
 
 // add hands over or holds one event. errHeld means the bound is passed.
@@ -73,7 +72,7 @@ func (g *gate) add(ev protocol.Event) error {
 		g.write(ev)
 	case ev.Class == protocol.Heartbeat && g.handed == replay.NothingHanded:
 		return g.holdEvent(ev)
-	case ev.Class == protocol.Lifecycle && g.handed == replay.NothingHanded && !g.deadlinePassed && g.hold > 0 || g.atomic:
+	case ev.Class == protocol.Lifecycle && g.handed == replay.NothingHanded && g.deadline != deadlinePassed && g.hold > 0 || g.delivery == deliverAtomic:
 		return g.holdEvent(ev)
 	case ev.Class == protocol.Lifecycle:
 		g.release(replay.LifecycleHanded)
@@ -94,18 +93,18 @@ func (g *gate) holdEvent(ev protocol.Event) error {
 	g.heldBytes += int64(len(ev.Raw))
 	switch ev.Class {
 	case protocol.Lifecycle:
-		g.lifecycle = true
+		g.heldAs = max(g.heldAs, replay.LifecycleHanded)
 		g.arm()
 	case protocol.Heartbeat:
 	default:
-		g.output = true
+		g.heldAs = replay.OutputHanded
 		g.arm()
 	}
 	if g.heldBytes <= g.limit {
 		return nil
 	}
-	if g.atomic && g.output {
-		g.atomic, g.overAtomicBound = false, true
+	if g.delivery == deliverAtomic && g.heldAs == replay.OutputHanded {
+		g.delivery = deliverOverBound
 		g.release(replay.OutputHanded)
 		return nil
 	}
@@ -118,7 +117,7 @@ func (g *gate) arm() {
 		return
 	}
 	g.start = time.Now()
-	if !g.atomic && g.hold > 0 {
+	if g.delivery != deliverAtomic && g.hold > 0 {
 		g.timer = time.AfterFunc(g.hold, g.expire)
 	}
 }
@@ -128,15 +127,15 @@ func (g *gate) arm() {
 func (g *gate) expire() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.closed || g.handed != replay.NothingHanded {
+	if g.phase == gateClosed || g.handed != replay.NothingHanded {
 		return
 	}
 	if !g.firstOutput.IsZero() && !time.Now().Before(g.firstOutput) {
-		g.deadlinesMet = true // this attempt ends; another one's events are late
+		g.deadline = deadlineTied
 		return
 	}
-	g.deadlinePassed = true
-	if g.lifecycle && !g.deciding {
+	g.deadline = deadlinePassed
+	if g.heldAs == replay.LifecycleHanded && !g.deciding {
 		g.release(replay.LifecycleHanded)
 		g.flush()
 	}
@@ -173,28 +172,35 @@ func (g *gate) discard() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.deciding = false
-	g.deadlinePassed = g.deadlinePassed || g.deadlinesMet
+	if g.deadline == deadlineTied {
+		g.deadline = deadlinePassed
+	}
 	g.clearHeld()
 }
 
 func (g *gate) clearHeld() {
-	g.held, g.heldBytes, g.lifecycle, g.output = nil, 0, false, false
+	g.held, g.heldBytes, g.heldAs = nil, 0, replay.NothingHanded
 }
 
 func (g *gate) write(ev protocol.Event) {
-	if g.draining {
+	if g.client == clientDraining {
 		return
 	}
-	if !g.began {
-		g.began = true
+	g.open()
+	g.noteWriteError(g.sink.Event(ev))
+}
+
+// open begins the stream, once.
+func (g *gate) open() {
+	if g.phase == gateUnopened {
+		g.phase = gateOpened
 		g.sink.Begin(g.contentType, g.shownFailure)
 	}
-	g.noteWriteError(g.sink.Event(ev))
 }
 
 // flush sends what was handed over.
 func (g *gate) flush() {
-	if g.began && !g.draining {
+	if g.phase == gateOpened && g.client != clientDraining {
 		g.lastWrite = time.Now()
 		g.noteWriteError(g.sink.Flush())
 	}
@@ -208,9 +214,12 @@ func (g *gate) Flush() {
 }
 
 func (g *gate) noteWriteError(err error) {
-	if err != nil && !g.clientLeft {
-		g.clientLeft = true
-		g.draining = g.onClientLeft(err, g.handed == replay.OutputHanded)
+	if err == nil || g.client != clientPresent {
+		return
+	}
+	g.client = clientLeft
+	if g.onClientLeft(err, g.handed == replay.OutputHanded) {
+		g.client = clientDraining
 	}
 }
 
@@ -218,7 +227,7 @@ func (g *gate) noteWriteError(err error) {
 func (g *gate) noteClientLeft(cause error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if !g.closed {
+	if g.phase != gateClosed {
 		g.noteWriteError(cause)
 	}
 }
@@ -227,12 +236,12 @@ func (g *gate) noteClientLeft(cause error) {
 func (g *gate) isDraining() bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return g.draining
+	return g.client == clientDraining
 }
 
 // armKeepAlive starts the keep-alive once the request is committed.
 func (g *gate) armKeepAlive() {
-	if g.keepalive > 0 && g.keepAliveTimer == nil && !g.closed {
+	if g.keepalive > 0 && g.keepAliveTimer == nil && g.phase != gateClosed {
 		g.lastWrite = time.Now()
 		g.keepAliveTimer = time.AfterFunc(g.keepalive, g.writeKeepAlive)
 	}
@@ -241,7 +250,7 @@ func (g *gate) armKeepAlive() {
 func (g *gate) writeKeepAlive() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.closed || g.draining {
+	if g.phase == gateClosed || g.client == clientDraining {
 		return
 	}
 	left := g.keepalive - time.Since(g.lastWrite)
@@ -257,7 +266,7 @@ func (g *gate) writeKeepAlive() {
 func (g *gate) finish(ev protocol.Event, tail []byte) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.release(max(g.handed, g.heldAs()))
+	g.releaseAll()
 	if ev.Raw != nil && !ev.Hidden {
 		g.write(ev)
 	}
@@ -268,19 +277,15 @@ func (g *gate) finish(ev protocol.Event, tail []byte) {
 	g.stop()
 }
 
-// heldAs is what releasing the held events hands over.
-func (g *gate) heldAs() replay.Handed {
-	if g.output {
-		return replay.OutputHanded
-	}
-	return replay.LifecycleHanded
+// releaseAll hands over whatever is held, before an end is shown.
+func (g *gate) releaseAll() {
+	g.release(max(g.handed, g.heldAs, replay.LifecycleHanded))
 }
 
 // answer sends a whole answer.
 func (g *gate) answer(send func(Sink) error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.began = true
 	g.noteWriteError(send(g.sink))
 	g.stop()
 }
@@ -293,12 +298,11 @@ func (g *gate) fail(e ShownFailure) {
 	if e.Form == FormStatus {
 		g.clearHeld()
 	} else if len(g.held) > 0 {
-		g.release(max(g.handed, g.heldAs()))
+		g.releaseAll()
 	}
-	if !g.draining {
-		if e.Form != FormStatus && e.Answer == nil && !g.began {
-			g.began = true
-			g.sink.Begin(g.contentType, g.shownFailure)
+	if g.client != clientDraining {
+		if e.Form != FormStatus && e.Answer == nil {
+			g.open()
 		}
 		g.noteWriteError(g.sink.Fail(e))
 	}
@@ -313,7 +317,7 @@ func (g *gate) close() {
 }
 
 func (g *gate) stop() {
-	g.closed = true
+	g.phase = gateClosed
 	for _, t := range [...]*time.Timer{g.timer, g.keepAliveTimer} {
 		if t != nil {
 			t.Stop()
@@ -325,7 +329,7 @@ func (g *gate) stop() {
 func (g *gate) state() (handed replay.Handed, outputHeld bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return g.handed, g.output
+	return g.handed, g.heldAs == replay.OutputHanded
 }
 
 // begin sets the gate up for one attempt.
@@ -349,26 +353,35 @@ func (g *gate) setContentType(s string) {
 func (g *gate) withholdsOutput() bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return g.atomic || g.draining
+	return g.delivery == deliverAtomic || g.client == clientDraining
 }
 
 func (g *gate) hasClientLeft() bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return g.clientLeft
+	return g.client != clientPresent
+}
+
+// wentOverAtomicBound tells whether atomic delivery ended in a stream.
+func (g *gate) wentOverAtomicBound() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.delivery == deliverOverBound
+}
+
+// showsErrorAtOnce tells whether an error event may be handed over before it is
+// known whether more follows: its client has output, and its transport allows it.
+func (g *gate) showsErrorAtOnce() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.handed == replay.OutputHanded && g.sink.ErrorAtOnce()
 }
 
 func (g *gate) heldFor() time.Duration {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.handed == replay.NothingHanded && g.output {
+	if g.handed == replay.NothingHanded && g.heldAs == replay.OutputHanded {
 		return time.Since(g.start) // atomic delivery: the record is written before the release
 	}
 	return g.measured
-}
-
-// copied gives an event bytes of its own.
-func copied(ev protocol.Event) protocol.Event {
-	ev.Raw, ev.Data = bytes.Clone(ev.Raw), bytes.Clone(ev.Data)
-	return ev
 }

@@ -34,7 +34,7 @@ func TestDeadlineDuringTheDecision(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := &recordingSink{}
 		g := newGate(p, func(error, bool) bool { return false })
-		g.hold, g.limit = 10*time.Second, 1<<20
+		g.configure(gateRules{hold: 10 * time.Second, limit: 1 << 20}, false)
 		first := protocol.Event{Class: protocol.Lifecycle, Type: "first", Raw: []byte("x")}
 		if err := g.add(first); err != nil {
 			t.Fatal(err)
@@ -62,7 +62,7 @@ func TestDeadlineAtATie(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := &recordingSink{}
 		g := newGate(p, func(error, bool) bool { return false })
-		g.hold, g.limit = 10*time.Second, 1<<20
+		g.configure(gateRules{hold: 10 * time.Second, limit: 1 << 20}, false)
 		g.begin(time.Now(), config.Timers{FirstOutput: 10 * time.Second})
 		lifecycle := func(name string) {
 			if err := g.add(protocol.Event{Class: protocol.Lifecycle, Type: name, Raw: []byte("x")}); err != nil {

@@ -59,14 +59,14 @@ func (t *turn) expects(bound int64) expected {
 	case p.MaxOutput > 0 && !t.req.Protocol.NamesMaximum:
 		return expected{sure: t.estimate + mostOutput(p.Choices, p.MaxOutput)}
 	}
-	mean := min(t.Learner.MeanOutput(t.model.Name), bound)
+	mean := min(t.engine.Learner.MeanOutput(t.model.Name), bound)
 	return expected{sure: t.estimate, guess: mostOutput(p.Choices, mean)}
 }
 
 // takeLimits takes the request's place under its key's limits, or adds to the
 // one from Enter what only its body tells: tokens.
 func (t *turn) takeLimits(e expected) *fault.Error {
-	if t.Limits == nil {
+	if t.engine.Limits == nil {
 		return nil
 	}
 	k := &t.req.Principal.Key
@@ -75,7 +75,7 @@ func (t *turn) takeLimits(e expected) *fault.Error {
 	if t.grant != nil {
 		refused = t.grant.Extend(time.Now(), ask)
 	} else {
-		t.grant, refused = t.Limits.Admit(time.Now(), ask)
+		t.grant, refused = t.engine.Limits.Admit(time.Now(), ask)
 	}
 	if refused != nil {
 		t.req.showLimits(refused.State)

@@ -31,7 +31,7 @@ func (t *turn) resolveAfterPanic() {
 func (t *turn) writeAfterPanic(cause error) {
 	defer func() {
 		if p := recover(); p != nil {
-			t.Log.Error("panic while settling after a panic; the next start resolves the hold", "request_id", t.req.ID, "panic", p, "stack", string(debug.Stack()))
+			t.engine.Log.Error("panic while settling after a panic; the next start resolves the hold", "request_id", t.req.ID, "panic", p, "stack", string(debug.Stack()))
 		}
 	}()
 	t.rec.Outcome, t.rec.Error = journal.OutcomeFailed, &journal.Error{Code: fault.InternalError, Type: t.typeOf(fault.New(fault.InternalError, ""))}

@@ -106,14 +106,14 @@ func (r *repeats) seeded() maphash.Seed {
 // sign makes what tells a repeat of this request, while its body is there.
 func (t *turn) sign() {
 	customer := t.req.Principal.Customer.ID
-	t.signs = []uint64{t.repeats.sign("body", customer, t.req.Body)}
+	t.signs = []uint64{t.engine.repeats.sign("body", customer, t.req.Body)}
 	if own := t.affinity(); own != "" {
-		t.signs = append(t.signs, t.repeats.sign("session", customer, []byte(own)))
+		t.signs = append(t.signs, t.engine.repeats.sign("session", customer, []byte(own)))
 	}
 }
 
 // failedRecently lists the hosts where a request like this one failed.
-func (t *turn) failedRecently() []string { return t.repeats.failed(t.signs, time.Now()) }
+func (t *turn) failedRecently() []string { return t.engine.repeats.failed(t.signs, time.Now()) }
 
 // noteFailures remembers where the request failed, if it was the route's fault:
 // what says nothing of a route's health says nothing to a repeat either.
@@ -123,7 +123,7 @@ func (t *turn) noteFailures() {
 			continue
 		}
 		if r := t.healthResult(a); !r.Aborted && health.EffectOf(r.Failure, r.RateLimit).Touches() {
-			t.repeats.note(t.signs, a.route.Host(), time.Now())
+			t.engine.repeats.note(t.signs, a.route.Host(), time.Now())
 		}
 	}
 }

@@ -79,8 +79,8 @@ func (e *Engine) Local(ctx context.Context, req *Request, responseID, note strin
 	t.setTimes()
 	detached, done := t.detached()
 	defer done()
-	if err := t.Bookkeeper.Close(detached, meter.RequestEnd{Record: t.rec, Uncharged: true}); err != nil {
-		t.Log.Error("recording a local answer", "request_id", req.ID, "error", err)
+	if err := t.engine.Bookkeeper.Close(detached, meter.RequestEnd{Record: t.rec, Uncharged: true}); err != nil {
+		t.engine.Log.Error("recording a local answer", "request_id", req.ID, "error", err)
 		f := fault.New(fault.StoreUnavailable, "").WithCause(err)
 		f.RequestID = req.ID
 		return f

@@ -128,7 +128,7 @@ type Sink interface {
 
 // turn is one running request.
 type turn struct {
-	*Engine
+	engine *Engine
 	req    *Request
 	cfg    *config.Config
 	model  *config.Model
@@ -140,7 +140,8 @@ type turn struct {
 	ctx    context.Context // with the total deadline
 	cancel context.CancelCauseFunc
 
-	release func() // ends what attend began
+	unwatch  func()   // ends what watchClient began
+	cleanups []func() // what end runs last, in the order in which it was added
 
 	rec      journal.Record
 	origin   string // state that the request names lives there
@@ -193,7 +194,7 @@ func (e *Engine) node() string {
 }
 
 func (e *Engine) begin(ctx context.Context, req *Request, sink Sink) *turn {
-	t := &turn{Engine: e, req: req, cfg: e.Config(), parent: ctx}
+	t := &turn{engine: e, req: req, cfg: e.Config(), parent: ctx}
 	t.grant, req.grant = req.grant, nil
 	t.watchClient(ctx, sink)
 	t.rec = journal.Record{
@@ -208,7 +209,7 @@ func (e *Engine) begin(ctx context.Context, req *Request, sink Sink) *turn {
 // end gives back whatever is still held; after it nothing of the turn runs.
 func (t *turn) end() {
 	t.gate.close()
-	t.release()
+	t.unwatch()
 	t.releaseLimits()
 	for _, a := range t.attempts {
 		a.close()
@@ -217,7 +218,13 @@ func (t *turn) end() {
 		t.next.permit.Done(health.Result{Aborted: true})
 	}
 	t.cancel(nil)
+	for _, cleanup := range t.cleanups {
+		cleanup()
+	}
 }
+
+// atEnd has end call the function, after the context was cancelled.
+func (t *turn) atEnd(cleanup func()) { t.cleanups = append(t.cleanups, cleanup) }
 
 // refuse ends a request before its first attempt.
 func (t *turn) refuse(f *fault.Error) {
@@ -236,18 +243,18 @@ func (t *turn) reject(f *fault.Error) {
 	var err error
 	if t.clientLeft() {
 		t.rec.Outcome = journal.OutcomeCancelled
-		err = t.Bookkeeper.Close(ctx, meter.RequestEnd{Record: t.rec, Uncharged: true})
+		err = t.engine.Bookkeeper.Close(ctx, meter.RequestEnd{Record: t.rec, Uncharged: true})
 	} else {
 		t.rec.Outcome = journal.OutcomeRejected
 		t.rec.Error = &journal.Error{Code: f.Code, Type: t.typeOf(f)}
-		err = t.Bookkeeper.Reject(ctx, t.rec)
+		err = t.engine.Bookkeeper.Reject(ctx, t.rec)
 	}
 	if err != nil {
 		level := slog.LevelError
 		if errors.Is(err, meter.ErrNotDurable) {
 			level = slog.LevelDebug // the books say it once
 		}
-		t.Log.Log(ctx, level, "recording a refused request", "request_id", t.req.ID, "error", err)
+		t.engine.Log.Log(ctx, level, "recording a refused request", "request_id", t.req.ID, "error", err)
 	}
 	t.observe()
 }
@@ -267,7 +274,7 @@ func (t *turn) setTimes() {
 }
 
 func (t *turn) observe() {
-	if t.Observe != nil {
-		t.Observe.Finished(&t.rec)
+	if t.engine.Observe != nil {
+		t.engine.Observe.Finished(&t.rec)
 	}
 }

@@ -36,7 +36,7 @@ func (t *turn) noteWhole(a *attempt, shown bool) {
 	if first || reopened {
 		ctx, done := t.detached()
 		defer done()
-		t.Bookkeeper.NoteNow(ctx, t.live)
+		t.engine.Bookkeeper.NoteNow(ctx, t.live)
 	}
 }
 

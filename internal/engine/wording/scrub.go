@@ -1,4 +1,4 @@
-package turn
+package wording
 
 import (
 	"bytes"
@@ -9,16 +9,14 @@ import (
 	"rubicon/internal/config"
 	"rubicon/internal/engine/upstream"
 	"rubicon/internal/wire/fault"
+	"rubicon/internal/wire/jsonscan"
 	"rubicon/internal/wire/protocol"
 	"rubicon/internal/wire/sse"
 )
 
-// secrets are those of the attempt's route.
-func (a *attempt) secrets() fault.Secrets { return secretsOf(a.route.Candidate.Channel) }
-
-// secretsOf gives what must not be shown of a channel, whatever it looks like:
+// SecretsOf gives what must not be shown of a channel, whatever it looks like:
 // its address, with and without the port, and its keys.
-func secretsOf(ch *config.Channel) fault.Secrets {
+func SecretsOf(ch *config.Channel) fault.Secrets {
 	names := []string{ch.BaseURL}
 	if u, err := url.Parse(ch.BaseURL); err == nil {
 		names = append(names, u.Host, u.Hostname())
@@ -38,7 +36,7 @@ func secretsOf(ch *config.Channel) fault.Secrets {
 }
 
 // keyNames are parts of the names of headers and parameters that carry a key;
-// others carry versions and titles, which may be said.
+// others carry versions and titles, which may be shown.
 var keyNames = [...]string{"auth", "key", "token", "secret", "sig", "password", "cookie", "credential"}
 
 func carriesKey(name string) bool {
@@ -46,10 +44,10 @@ func carriesKey(name string) bool {
 	return slices.ContainsFunc(keyNames[:], func(part string) bool { return strings.Contains(name, part) })
 }
 
-// scrubbed takes hosts, keys and account ids out of an event whose document
+// Event takes hosts, keys and account ids out of an event whose document
 // begins at the given place, and gives it bytes of its own. Other bytes stay.
-func scrubbed(s fault.Secrets, ev protocol.Event, at *fault.Place) protocol.Event {
-	ev = copied(ev)
+func Event(s fault.Secrets, ev protocol.Event, at *fault.Place) protocol.Event {
+	ev.Raw, ev.Data = bytes.Clone(ev.Raw), bytes.Clone(ev.Data)
 	clean := s.JSON(ev.Data, at)
 	if clean != nil {
 		ev.Data = clean
@@ -60,25 +58,25 @@ func scrubbed(s fault.Secrets, ev protocol.Event, at *fault.Place) protocol.Even
 	return ev
 }
 
-// clean takes what is known of the route out of a value of upstream's that an
-// ending of ours repeats.
-func (a *attempt) clean(raw []byte) []byte {
-	if clean := a.secrets().JSON(raw, fault.InEcho); clean != nil {
+// Echo takes the channel's secrets out of a value of upstream's that an ending of
+// the gateway repeats.
+func Echo(s fault.Secrets, raw []byte) []byte {
+	if clean := s.JSON(raw, fault.InEcho); clean != nil {
 		return clean
 	}
 	return raw
 }
 
-// shownType is the content type that an answer is shown with: upstream's own,
-// the one header of its that clients get. "" is the usual one.
-func (a *attempt) shownType(contentType string) string {
-	if a.secrets().In(contentType) {
+// ContentType is the content type that a client sees: upstream's own, which is the
+// only header of upstream that clients get. "" is the usual one.
+func ContentType(s fault.Secrets, contentType string) string {
+	if s.In(contentType) {
 		return ""
 	}
 	return contentType
 }
 
-// record gives an event's record with other data. Its further lines stay, except
+// record gives an event's SSE record with other data. Its further lines stay, except
 // those that show something of the route.
 func record(s fault.Secrets, raw, data []byte) []byte {
 	event := sse.AppendEvent(nil, "", data)
@@ -95,8 +93,9 @@ func record(s fault.Secrets, raw, data []byte) []byte {
 	return out
 }
 
-// cleanAnswer is a whole answer that tells a failure, or that it ended early.
-func cleanAnswer(s fault.Secrets, a *upstream.Answer, at *fault.Place) *upstream.Answer {
+// Answer takes secrets out of a whole answer that reports a failure, or that it
+// ended early.
+func Answer(s fault.Secrets, a *upstream.Answer, at *fault.Place) *upstream.Answer {
 	clean := s.JSON(a.Body, at)
 	if clean == nil {
 		return a
@@ -104,11 +103,21 @@ func cleanAnswer(s fault.Secrets, a *upstream.Answer, at *fault.Place) *upstream
 	return &upstream.Answer{Status: a.Status, ContentType: a.ContentType, RequestID: a.RequestID, Body: clean}
 }
 
-// failurePlace is where an answer begins that tells its failure in its status or
-// in what it is.
-func failurePlace(p *protocol.Protocol) *fault.Place {
+// FailurePlace is the place where the document of an answer begins that failed as a
+// whole.
+func FailurePlace(p *protocol.Protocol) *fault.Place {
 	if p.Channel() == config.ProtocolResponses {
 		return fault.InAnswer
 	}
 	return fault.InFailure
+}
+
+// StoredAnswer takes secrets out of a channel's answer about a stored response, which
+// may have failed or ended early.
+func StoredAnswer(a *upstream.Answer, ch *config.Channel) *upstream.Answer {
+	at := fault.InIncomplete
+	if jsonscan.KindOf(jsonscan.Get(a.Body, "error")) == jsonscan.KindObject {
+		at = fault.InAnswer
+	}
+	return Answer(SecretsOf(ch), a, at)
 }
