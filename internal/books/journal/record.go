@@ -154,6 +154,12 @@ type Attempt struct {
 	ForCustomer bool `json:"-"`
 }
 
+// Outcomes of an attempt.
+const (
+	AttemptCompleted = "completed"
+	AttemptFailed    = "failed"
+)
+
 // Decision is one choice of a route.
 type Decision struct {
 	N          int         `json:"n"`

@@ -192,6 +192,16 @@ type RequestEnd struct {
 	Reason    string        // of a release
 }
 
+// WriteBill puts a bill into the record of its request: the usage, the charge
+// with its lines, and the cost of every attempt. The attempts must be in the
+// record already.
+func WriteBill(r *journal.Record, bill Bill) {
+	r.Usage, r.Charge, r.Lines = bill.Usage, bill.Charge, bill.Lines
+	for i := range r.Attempts {
+		r.Attempts[i].Cost = bill.CostOf(r.Attempts[i].N)
+	}
+}
+
 // Close settles or releases the hold, books the costs, writes the final record
 // and remembers the answer's ids, in one transaction. When it returns, that is
 // durable, or stands durably in the queue of what the database must be told;

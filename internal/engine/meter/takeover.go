@@ -112,7 +112,6 @@ func (w interrupted) closing(now time.Time, log *slog.Logger) RequestEnd {
 	r.AfterOutput = w.hadOutput()
 	r.Outcome, r.Error = w.outcome()
 	r.Delivered = journal.Delivered{Events: w.Progress.OutputEvents, Bytes: w.Progress.DeliveredBytes}
-	r.Usage, r.Charge, r.Lines = bill.Usage, bill.Charge, bill.Lines
 	r.FinishedAt = now
 	if at := w.Progress.At; at.After(r.StartedAt) {
 		r.Times.Total = at.Sub(r.StartedAt).Milliseconds() // the last sign of life
@@ -124,10 +123,8 @@ func (w interrupted) closing(now time.Time, log *slog.Logger) RequestEnd {
 	if route, ok := w.route(); ok {
 		r.UpstreamModel = route.UpstreamModel
 		r.Attempts = append(append(r.Attempts, route.Earlier...), w.attempt(route))
-		for i := range r.Attempts {
-			r.Attempts[i].Cost = bill.CostOf(r.Attempts[i].N)
-		}
 	}
+	WriteBill(&r, bill)
 	return RequestEnd{Record: r, Bill: bill, Uncharged: !w.held, Reason: string(replay.GatewayFault)}
 }
 
@@ -219,10 +216,10 @@ func (w interrupted) route() (RunningAttempt, bool) {
 
 func (w interrupted) attempt(route RunningAttempt) journal.Attempt {
 	a := journal.Attempt{N: route.Attempt, Channel: route.Channel, Credential: route.Credential, UpstreamModel: route.UpstreamModel,
-		Outcome: "failed", Failure: string(classify.GatewayFault), MayHaveExecuted: true,
+		Outcome: journal.AttemptFailed, Failure: string(classify.GatewayFault), MayHaveExecuted: true,
 		Verdict: string(replay.Deliver), Reason: string(replay.GatewayFault), Events: w.Progress.OutputEvents, StartedAt: w.Record.StartedAt}
 	if w.whole() != nil {
-		a.Outcome, a.Failure, a.Reason = "completed", "", string(replay.Answered)
+		a.Outcome, a.Failure, a.Reason = journal.AttemptCompleted, "", string(replay.Answered)
 	}
 	return a
 }

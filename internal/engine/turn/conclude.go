@@ -235,14 +235,12 @@ const spilledNote = "atomic delivery went over limits.atomic_bytes; delivered as
 
 // closing is the bill and the finished record.
 func (t *turn) closing(bill meter.Bill, a *attempt, handed replay.Handed) meter.RequestEnd {
-	t.rec.Usage, t.rec.Charge, t.rec.Lines = bill.Usage, bill.Charge, bill.Lines
 	t.rec.Delivered = t.handedOver(a)
 	t.rec.Attempts = make([]journal.Attempt, 0, len(t.attempts))
 	for _, x := range t.attempts {
-		entry := x.entry()
-		entry.Cost = bill.CostOf(x.n)
-		t.rec.Attempts = append(t.rec.Attempts, entry)
+		t.rec.Attempts = append(t.rec.Attempts, x.entry())
 	}
+	meter.WriteBill(&t.rec, bill)
 	if t.gate.overAtomicBound && !slices.Contains(t.rec.Notes, spilledNote) {
 		t.rec.Notes = append(t.rec.Notes, spilledNote)
 	}
