@@ -1,3 +1,10 @@
+// Package meter settles requests: it makes the charge hold, notes the progress
+// of running requests, writes bill and record in one database transaction, keeps
+// in a spool what the database cannot take, and resolves what a node left open.
+//
+// It is not for the bill itself (billing) or for balances (ledger).
+//
+// Invariant: money and record of a request are written together.
 package meter
 
 import (
@@ -12,6 +19,7 @@ import (
 	"rubicon/internal/books/journal"
 	"rubicon/internal/books/ledger"
 	"rubicon/internal/books/state"
+	"rubicon/internal/engine/billing"
 	"rubicon/internal/money"
 	"rubicon/internal/store"
 	"rubicon/internal/store/cluster"
@@ -186,7 +194,7 @@ func (b *Bookkeeper) Reject(ctx context.Context, r journal.Record) (err error) {
 // RequestEnd is a request at its end.
 type RequestEnd struct {
 	Record    journal.Record
-	Bill      Bill
+	Bill      billing.Bill
 	Uncharged bool          `json:"Free"` // spools of earlier versions say it so
 	State     []state.Entry // ids that the answer carried
 	Reason    string        // of a release
@@ -195,7 +203,7 @@ type RequestEnd struct {
 // WriteBill puts a bill into the record of its request: the usage, the charge
 // with its lines, and the cost of every attempt. The attempts must be in the
 // record already.
-func WriteBill(r *journal.Record, bill Bill) {
+func WriteBill(r *journal.Record, bill billing.Bill) {
 	r.Usage, r.Charge, r.Lines = bill.Usage, bill.Charge, bill.Lines
 	for i := range r.Attempts {
 		r.Attempts[i].Cost = bill.CostOf(r.Attempts[i].N)

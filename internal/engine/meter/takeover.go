@@ -10,6 +10,7 @@ import (
 
 	"rubicon/internal/books/journal"
 	"rubicon/internal/books/ledger"
+	"rubicon/internal/engine/billing"
 	"rubicon/internal/engine/replay"
 	"rubicon/internal/money/price"
 	"rubicon/internal/store"
@@ -104,10 +105,10 @@ type interrupted struct {
 // closing works out how the request ends.
 func (w interrupted) closing(now time.Time, log *slog.Logger) RequestEnd {
 	r := w.Record
-	bill, err := MakeBill(w.billing())
+	bill, err := billing.Make(w.billing())
 	if err != nil {
 		log.Error("working out a bill; the hold is released", "request_id", r.RequestID, "error", err)
-		bill = Bill{Usage: journal.Usage{Source: SourceNone}}
+		bill = billing.Bill{Usage: journal.Usage{Source: journal.SourceNone}}
 	}
 	r.AfterOutput = w.hadOutput()
 	r.Outcome, r.Error = w.outcome()
@@ -158,13 +159,13 @@ func (w interrupted) paysFor(route RunningAttempt) bool {
 	return w.hadOutput() && (route.Content || w.Progress.DeliveredBytes > 0)
 }
 
-// billing is the request as Settle wants it. An attempt that was dispatched
+// billing is the request as billing.Make wants it. An attempt that was dispatched
 // may have executed.
-func (w interrupted) billing() BillInput {
-	var billing Billing
-	_ = json.Unmarshal(w.Record.Billing, &billing) // of another version, or none: nothing is charged
-	c := BillInput{Request: w.Record.RequestID, Customer: w.Record.Customer, Model: w.Record.PublicModel, Held: w.hold.Amount,
-		InputEstimate: billing.InputEstimate, BytesPerToken: billing.BytesPerToken, Uncharged: billing.Uncharged || !w.held}
+func (w interrupted) billing() billing.Input {
+	var start Billing
+	_ = json.Unmarshal(w.Record.Billing, &start) // of another version, or none: nothing is charged
+	c := billing.Input{Request: w.Record.RequestID, Customer: w.Record.Customer, Model: w.Record.PublicModel, Held: w.hold.Amount,
+		InputEstimate: start.InputEstimate, BytesPerToken: start.BytesPerToken, Uncharged: start.Uncharged || !w.held}
 	list, priced := w.prices(w.Record.PriceVersion)
 	c.Price = list
 	seen := &protocol.Observed{}
@@ -173,20 +174,20 @@ func (w interrupted) billing() BillInput {
 	switch {
 	case !priced:
 	case whole != nil:
-		c.Received, *seen = ReceivedAnswer, whole.seen()
+		c.Received, *seen = billing.ReceivedAnswer, whole.seen()
 	case w.paysFor(route):
-		c.Received = ReceivedPart
+		c.Received = billing.ReceivedPart
 	}
 	seen.TextBytes = w.Progress.DeliveredBytes
 	if route.BytesPerToken > 0 {
 		c.BytesPerToken = route.BytesPerToken
 	}
-	if dispatched || c.Received != ReceivedNothing {
+	if dispatched || c.Received != billing.ReceivedNothing {
 		for _, lost := range route.Earlier {
-			c.Attempts = append(c.Attempts, Attempt{N: lost.N, Channel: lost.Channel, Cost: w.cost(lost.Channel),
+			c.Attempts = append(c.Attempts, billing.Attempt{N: lost.N, Channel: lost.Channel, Cost: w.cost(lost.Channel),
 				Executed: lost.MayHaveExecuted, Reason: lost.Reason})
 		}
-		c.Attempts = append(c.Attempts, Attempt{N: max(route.Attempt, 1), Channel: route.Channel, Cost: w.cost(route.Channel), Executed: true,
+		c.Attempts = append(c.Attempts, billing.Attempt{N: max(route.Attempt, 1), Channel: route.Channel, Cost: w.cost(route.Channel), Executed: true,
 			Seen: seen, Reason: string(replay.GatewayFault)})
 	}
 	return c

@@ -1,4 +1,4 @@
-package meter
+package billing
 
 import (
 	"fmt"
@@ -51,7 +51,7 @@ func (b Bounds) output(seen *protocol.Observed) int64 {
 
 // reported is the usage as the answer told it, hosted calls and tier included.
 // anomaly tells that it must not be charged.
-func reported(c BillInput, seen *protocol.Observed) (u price.Usage, anomaly bool) {
+func reported(c Input, seen *protocol.Observed) (u price.Usage, anomaly bool) {
 	u = seen.Usage
 	u.Tools, u.Tier = seen.Hosted, seen.Tier
 	u, anomaly = price.Normalize(u)
