@@ -12,7 +12,7 @@ func healthMutants() []mutant {
 		table    = "internal/health/effects.go"
 		cool     = "internal/health/credential.go"
 		permit   = "internal/health/permit.go"
-		after    = "internal/health/retryafter.go"
+		after    = "internal/engine/upstream/retryafter.go"
 		recheck  = "internal/health/recheck.go"
 		order    = "internal/health/operator.go"
 		again    = "internal/engine/turn/again.go"
@@ -78,9 +78,9 @@ func healthMutants() []mutant {
 		{name: "ignore retry-after-ms", breaks: []string{"cooling: as long as upstream asks"}, caught: []string{"class-retry-after-ms"}, edits: []edit{
 			in(after, `if n, ok := number(ms); ok && n > 0 {`, `if n, ok := number(ms); ok && n < 0 {`)}},
 		{name: "ignore an absurd Retry-After", breaks: []string{"cooling: at most 60 s"}, caught: []string{"class-retry-after-absurd"}, edits: []edit{
-			in(after, `if n, ok := number(value); ok && n > 0 {`, `if n, ok := number(value); ok && n > 0 && n < Longest.Seconds() {`)}},
+			in(after, `if n, ok := number(value); ok && n > 0 {`, `if n, ok := number(value); ok && n > 0 && n < LongestWait.Seconds() {`)}},
 		{name: "tell a client to come back in a year", breaks: []string{"cooling: at most 60 s"}, caught: []string{"class-retry-after-absurd"}, edits: []edit{
-			in(again, `if f.RetryAfter >= health.Longest {`, `if false {`)}},
+			in(again, `if f.RetryAfter >= upstream.LongestWait {`, `if false {`)}},
 		{name: "never double a cooldown", breaks: []string{"cooling: doubling while 429s go on"}, caught: []string{"health-cooling-doubles"}, edits: []edit{
 			in(cool, "		wait *= 2\n", "		wait *= 1\n")}},
 		{name: "never take a step back", breaks: []string{"cooling: back by one step for each good answer"}, caught: []string{"health-cooling-doubles"}, edits: []edit{

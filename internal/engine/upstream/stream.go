@@ -11,7 +11,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"rubicon/internal/health"
 	"rubicon/internal/wire/classify"
 	"rubicon/internal/wire/protocol"
 	"rubicon/internal/wire/sse"
@@ -315,13 +314,4 @@ func isEventStream(contentType string) bool {
 func isJSON(contentType string) bool {
 	t, _, err := mime.ParseMediaType(contentType)
 	return contentType == "" || err == nil && (t == "application/json" || strings.HasSuffix(t, "+json"))
-}
-
-// retryAfter reads the delay that an answer names.
-func retryAfter(h http.Header) time.Duration {
-	d, ok := health.ParseRetryAfter(h, time.Now())
-	if !ok {
-		return 0
-	}
-	return d
 }
