@@ -1,9 +1,9 @@
-// Package limit is how fast and how wide an API key may be used: requests per
-// minute, tokens per minute, requests at the same time, and which stretch of
-// time a budget counts.
+// Package limit bounds the use of an API key: requests per minute, tokens per
+// minute, and requests at the same time.
 //
-// It is not for who may call (package account) nor for what a budget has left:
-// that is money and lives in the transaction that reserves it (package ledger).
+// It is not for who may call or for the periods of budgets (account), nor for
+// what a budget has left: the transaction that reserves money checks that
+// (ledger).
 //
 // Invariant: what a refused request took is given back, and of several limits
 // either all are taken or none.
