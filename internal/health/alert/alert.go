@@ -18,6 +18,8 @@ import (
 	"sync"
 	"time"
 
+	"rubicon/internal/health"
+	"rubicon/internal/money/price"
 	"rubicon/internal/store"
 	"rubicon/internal/wire/ident"
 )
@@ -25,18 +27,19 @@ import (
 // Kind says what an alert is about.
 type Kind string
 
-// The kinds. Those of routes are spelled as package health does.
+// The kinds. Those of routes are the words of package health, and that of usage
+// is the flag of package price.
 const (
-	CredentialDisabled Kind = "credential_disabled"
-	CredentialEnabled  Kind = "credential_enabled"
-	CredentialPaused   Kind = "credential_paused" // the upstream account is empty
-	CredentialResumed  Kind = "credential_resumed"
-	ChannelPaused      Kind = "channel_paused"
-	ChannelResumed     Kind = "channel_resumed"
-	BreakerOpened      Kind = "breaker_opened"
-	BreakerClosed      Kind = "breaker_closed"
-	ChannelUnfit       Kind = "channel_unfit"
-	UsageAnomaly       Kind = "usage_anomaly" // spelled as package price's flag
+	CredentialDisabled      = Kind(health.CredentialDisabledEvent)
+	CredentialEnabled       = Kind(health.CredentialEnabledEvent)
+	CredentialPaused        = Kind(health.CredentialPaused) // the upstream account is empty
+	CredentialResumed       = Kind(health.CredentialResumed)
+	ChannelPaused           = Kind(health.ChannelPaused)
+	ChannelResumed          = Kind(health.ChannelResumed)
+	BreakerOpened           = Kind(health.BreakerOpened)
+	BreakerClosed           = Kind(health.BreakerClosed)
+	ChannelUnfit            = Kind(health.ChannelUnfit)
+	UsageAnomaly            = Kind(price.FlagAnomaly)
 	LedgerDifference   Kind = "ledger_difference"
 	LedgerAgrees       Kind = "ledger_agrees"
 	SettlementBacklog  Kind = "settlement_backlog"
