@@ -15,6 +15,7 @@
 package health
 
 import (
+	"cmp"
 	"sync"
 	"time"
 
@@ -134,15 +135,9 @@ func New(o Options) *Registry {
 	if r.set.step <= 0 {
 		r.set.step = defaultWeightStep
 	}
-	if r.set.breaker == (config.Breaker{}) {
-		r.set.breaker = usual.Breaker
-	}
-	if r.set.cooldown == (config.Cooldown{}) {
-		r.set.cooldown = usual.Cooldown
-	}
-	if r.set.balancePause == 0 {
-		r.set.balancePause = usual.BalancePause
-	}
+	r.set.breaker = cmp.Or(r.set.breaker, usual.Breaker)
+	r.set.cooldown = cmp.Or(r.set.cooldown, usual.Cooldown)
+	r.set.balancePause = cmp.Or(r.set.balancePause, usual.BalancePause)
 	return r
 }
 

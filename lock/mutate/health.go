@@ -128,8 +128,8 @@ func healthMutants() []mutant {
 		{name: "probe an empty account with everything at once", breaks: []string{"paused: one probe"}, caught: []string{"health-balance-one-probe"}, edits: []edit{
 			in(cool, `(b.probe == nil || !now.Before(b.deadline))`, `true`)}},
 		{name: "ignore an operator's pause", breaks: []string{"→ paused by an operator"}, caught: []string{"health-operator-pause"}, edits: []edit{
-			in(order, `c.paused = &Order{Reason: reasonOr(reason), Actor: actor, Since: now}`, `c.paused = nil`),
-			in(order, `c.addEvent(Event{Kind: ChannelPaused, Reason: c.paused.Reason, Actor: actor})`, `c.addEvent(Event{Kind: ChannelPaused, Reason: reasonOr(reason), Actor: actor})`)}},
+			in(order, `c.paused = &Order{Reason: cmp.Or(reason, ReasonOperator), Actor: actor, Since: now}`, `c.paused = nil`),
+			in(order, `c.addEvent(Event{Kind: ChannelPaused, Reason: c.paused.Reason, Actor: actor})`, `c.addEvent(Event{Kind: ChannelPaused, Reason: cmp.Or(reason, ReasonOperator), Actor: actor})`)}},
 		{name: "ignore an operator's resume", breaks: []string{"paused → by an operator"}, caught: []string{"health-operator-pause"}, edits: []edit{
 			in(order, "		c.paused = nil\n		for", "		for")}},
 		{name: "keep a refused key in use", breaks: []string{"→ disabled"}, caught: []string{"row-07-401"}, edits: []edit{
@@ -139,7 +139,7 @@ func healthMutants() []mutant {
 		{name: "enable a key that is still refused", breaks: []string{"disabled → by a re-check"}, caught: []string{"health-recheck"}, edits: []edit{
 			in(recheck, `	case accepted:`, `	case true || accepted:`)}},
 		{name: "re-check what an operator disabled", breaks: []string{"→ disabled by an operator"}, caught: []string{"health-operator-disables"}, edits: []edit{
-			in(order, `k.disabled, k.recheck = &Order{Reason: reasonOr(reason), Actor: actor, Since: now}, time.Time{}`, "k.disabled, k.recheck = &Order{Reason: reasonOr(reason), Actor: actor, Since: now}, now.Add(r.recheck)\n			r.wake()")}},
+			in(order, `k.disabled, k.recheck = &Order{Reason: cmp.Or(reason, ReasonOperator), Actor: actor, Since: now}, time.Time{}`, "k.disabled, k.recheck = &Order{Reason: cmp.Or(reason, ReasonOperator), Actor: actor, Since: now}, now.Add(r.recheck)\n			r.wake()")}},
 		{name: "ignore an operator's enabling", breaks: []string{"disabled → by an operator"}, caught: []string{"health-operator-disables"}, edits: []edit{
 			in(order, `k.disabled, k.recheck = nil, time.Time{}`, `_ = disabled`)}},
 		{name: "say nothing of an unfit channel", breaks: []string{"effect unfit"}, caught: []string{"row-07a-405"}, edits: []edit{

@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -46,9 +47,7 @@ func (j *Journal) Prepare(r Record) (Prepared, error) {
 	if r.FinishedAt.IsZero() && final(r.Outcome) {
 		r.FinishedAt = j.now()
 	}
-	if r.Usage.Source == "" {
-		r.Usage.Source = SourceNone
-	}
+	r.Usage.Source = cmp.Or(r.Usage.Source, SourceNone)
 	text, err := encodeBody(r)
 	return Prepared{record: r, body: text}, err
 }

@@ -1,6 +1,7 @@
 package upstream
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -85,10 +86,7 @@ func (c *Client) pool(ch *config.Channel) *http.Transport {
 // the transport cannot resend it; one without a body gets one that is empty,
 // because the transport resends a GET on its own.
 func (c *Client) request(ctx context.Context, call *Call) (*http.Request, error) {
-	method := call.Method
-	if method == "" {
-		method = http.MethodPost
-	}
+	method := cmp.Or(call.Method, http.MethodPost)
 	target := call.Channel.BaseURL + call.Path
 	if q := query(call); q != "" {
 		target += "?" + q

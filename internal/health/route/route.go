@@ -10,6 +10,7 @@
 package route
 
 import (
+	"cmp"
 	"net/url"
 	"slices"
 	"strings"
@@ -155,15 +156,15 @@ func usable(c *config.Candidate, v health.View, weight int, q Query, tried []Rou
 		r := Route{Candidate: c, Credential: credential(c.Channel, cred.Name)}
 		switch key := r.Key(); {
 		case !cred.Usable:
-			why = firstOf(why, cred.State)
+			why = cmp.Or(why, cred.State)
 		case q.Origin != "" && r.Origin() != q.Origin:
-			why = firstOf(why, ExcludedOrigin)
+			why = cmp.Or(why, ExcludedOrigin)
 		case slices.Contains(q.Tried, key):
-			why = firstOf(why, ExcludedTried)
+			why = cmp.Or(why, ExcludedTried)
 		case slices.ContainsFunc(tried, r.same):
-			why = firstOf(why, ExcludedSame)
+			why = cmp.Or(why, ExcludedSame)
 		case slices.Contains(q.Denied, key):
-			why = firstOf(why, ExcludedProbe)
+			why = cmp.Or(why, ExcludedProbe)
 		default:
 			open = append(open, option{route: r, factor: cred.Factor, health: cred})
 		}
@@ -172,13 +173,6 @@ func usable(c *config.Candidate, v health.View, weight int, q Query, tried []Rou
 		why = ""
 	}
 	return open, why
-}
-
-func firstOf(a, b string) string {
-	if a != "" {
-		return a
-	}
-	return b
 }
 
 func credential(c *config.Channel, name string) *config.Credential {
@@ -200,7 +194,7 @@ func firstRank(options []option, q Query, tried []string) (best []option, why st
 		before := len(options)
 		options = to(options)
 		if len(options) < before {
-			why = firstOf(why, name)
+			why = cmp.Or(why, name)
 		}
 	}
 	otherHost := func(all []option) []option { return otherHosts(all, tried, q.Last.Host()) }
