@@ -107,7 +107,7 @@ func (c *channelAt) addEvent(e Event) {
 	c.events = append(c.events, e)
 }
 
-// order runs do on a channel under the lock and tells what it did afterwards.
+// order runs do on a channel under the lock, and reports what it did afterwards.
 func (r *Registry) order(channel string, do func(*channelAt), now time.Time) error {
 	r.mu.Lock()
 	c := r.channels[channel]
@@ -137,7 +137,7 @@ func (r *Registry) SetWeight(publicModel, channel string, weight int) error {
 	}, now)
 }
 
-// Weight is the operator's weight, if he set one.
+// Weight is the operator's weight, if one was set.
 func (r *Registry) Weight(publicModel, channel string) (int, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

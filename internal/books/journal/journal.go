@@ -126,7 +126,7 @@ func (j *Journal) Progress(tx *store.Tx, id string, outputEvents, deliveredBytes
 const retainStep = 500
 
 // Retain deletes final records of requests that started before the moment, in small
-// steps, and tells how many. The ledger is never touched.
+// steps, and returns how many. The ledger is never touched.
 func (j *Journal) Retain(ctx context.Context, before time.Time) (int, error) {
 	total := 0
 	for {

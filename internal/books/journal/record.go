@@ -88,7 +88,7 @@ type Record struct {
 	Billing json.RawMessage `json:"-"`
 }
 
-// Error is what the client was told.
+// Error is the error that the client received.
 type Error struct {
 	Code string `json:"code"`
 	Type string `json:"type"`

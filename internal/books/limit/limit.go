@@ -44,7 +44,7 @@ func New(o Options) *Limits {
 type Demand struct {
 	Key                   string
 	RPM, TPM, Concurrency int64
-	Tokens                int64 // the most that the request may use, as far as one can tell
+	Tokens                int64 // the most that the request may use, estimated
 }
 
 // Reason names the limit that refused.
@@ -61,12 +61,12 @@ const (
 type Refusal struct {
 	Reason     Reason
 	Limit      int64
-	After      time.Duration // when it may be tried again; 0 nobody knows
+	After      time.Duration // when it may be tried again; 0 unknown
 	Impossible bool          // the request alone is above the limit
 	State      State
 }
 
-// State is how a key stands, for the headers of an answer.
+// State is what a key has left, for the headers of an answer.
 type State struct{ Requests, Tokens Window }
 
 // Window is one rate limit; a Limit of 0 is none.

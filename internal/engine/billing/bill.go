@@ -24,7 +24,7 @@ const (
 	FlagOverrun = "overrun" // charged above the hold, as reported
 )
 
-// Attempt is what billing must know of one upstream call.
+// Attempt is what the bill depends on of one upstream call.
 type Attempt struct {
 	N        int
 	Channel  string
@@ -80,13 +80,13 @@ func (b Bill) CostOf(attempt int) money.Nano {
 	return 0
 }
 
-// Make works out the bill. It is pure.
+// Make works out the bill.
 func Make(c Input) (Bill, error) {
 	var b Bill
 	b.Usage = journal.Usage{Tools: map[string]int64{}, Source: journal.SourceNone, Flags: []string{}}
 	last := len(c.Attempts) - 1
 	if last < 0 || c.Uncharged {
-		return b, nil // counting tokens costs nobody anything
+		return b, nil // counting tokens is not charged and costs nothing
 	}
 	for i, a := range c.Attempts {
 		if i == last && c.Received != ReceivedNothing {
@@ -103,7 +103,7 @@ func Make(c Input) (Bill, error) {
 	return b, b.delivered(c, c.Attempts[last])
 }
 
-// delivered charges the attempt that the client got.
+// delivered charges the attempt that was delivered.
 func (b *Bill) delivered(c Input, a Attempt) error {
 	u, source, flags := usageOf(c, a)
 	if slices.Contains(flags, price.FlagAnomaly) {

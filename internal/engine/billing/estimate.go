@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// firstBytesPerToken is what is assumed of a model nothing is known of.
+// firstBytesPerToken is assumed until a model has reported its usage.
 const firstBytesPerToken = 4.0
 
 // The ratio that one answer shows is believed only inside these bounds: hidden
@@ -14,7 +14,7 @@ const (
 	leastBytesPerToken = 1.0
 	mostBytesPerToken  = 16.0
 	leastLearningRate  = 0.05
-	leastTokens        = 16 // too short an answer teaches nothing
+	leastTokens        = 16 // shorter answers are not learned from
 )
 
 // firstOutput is how many tokens are assumed of an answer of a model of which

@@ -1,11 +1,11 @@
-// Package alert tells operators what they should know: a line in the log, a row
+// Package alert reports to operators what they should know: a line in the log, a row
 // in the table that the admin API shows, and a signed webhook.
 //
 // It is not for deciding what is wrong (health, ledger and others raise), nor
 // for what the gateway does about it.
 //
 // Invariants: raising never waits for the database or the network; what still
-// holds is told once and not again; what is in the table is delivered to the
+// holds is reported once and not again; what is in the table is delivered to the
 // webhook at least once, over restarts, or marked as given up; neither the
 // webhook's address nor its secret is ever logged or stored.
 package alert
@@ -49,14 +49,14 @@ const (
 
 // States of an alert.
 const (
-	Firing   = "firing"   // it still holds, as far as anybody knows
-	Resolved = "resolved" // it is over, or it tells that something is
+	Firing   = "firing"   // it still holds, as far as is known
+	Resolved = "resolved" // it is over, or it reports that something is
 )
 
 // ErrInvalid is the error for a page that does not exist.
 var ErrInvalid = errors.New("invalid cursor")
 
-// Event is what somebody raises. What does not apply stays empty.
+// Event is what a caller raises. What does not apply stays empty.
 type Event struct {
 	Kind       Kind
 	At         time.Time // zero: now
@@ -88,7 +88,7 @@ type Options struct {
 	Now    func() time.Time // time.Now
 	Target func() Target    // where the webhook is, asked before every delivery; nil: nowhere
 	Dial   Dial             // the real network
-	Raised func(Kind)       // told of every new alert, for metrics; must return at once; may be nil
+	Raised func(Kind)       // called with every new alert, for metrics; must return at once; may be nil
 }
 
 const idPrefix = "alert"
@@ -98,7 +98,7 @@ const idPrefix = "alert"
 // for long.
 const waiting = 1024
 
-// Book is the alerts of one gateway.
+// Book keeps the alerts of one gateway.
 type Book struct {
 	Options
 	hook           *webhook
@@ -109,7 +109,7 @@ type Book struct {
 	open map[subject]firing
 }
 
-// subject is what an alert is about: while one is open, the same is not told again.
+// subject is what an alert is about: while one is open, the same is not reported again.
 type subject struct {
 	kind                       Kind
 	channel, credential, model string
@@ -168,7 +168,7 @@ func (b *Book) Raise(e Event) {
 	}
 	was, isOpen := b.open[about]
 	switch {
-	case rule.resolves != "" && !isOpen: // nobody was told of its beginning
+	case rule.resolves != "" && !isOpen: // its beginning was not reported
 		return
 	case rule.resolves == "" && isOpen && (rule.lasts == 0 || e.At.Before(was.at.Add(rule.lasts))):
 		return
@@ -192,7 +192,7 @@ func (b *Book) enqueue(n entry) bool {
 	case b.queue <- n:
 		return true
 	default:
-		b.Log.Error("alert lost: too many wait for the database", "kind", n.Kind, "channel", n.Channel, "message", n.Message)
+		b.Log.Error("alert dropped: too many wait for the database", "kind", n.Kind, "channel", n.Channel, "message", n.Message)
 		return false
 	}
 }
