@@ -36,6 +36,7 @@ import (
 	"rubicon/internal/books/state"
 	"rubicon/internal/books/versions"
 	"rubicon/internal/config"
+	"rubicon/internal/engine/billing"
 	"rubicon/internal/engine/meter"
 	"rubicon/internal/engine/turn"
 	"rubicon/internal/engine/upstream"
@@ -170,7 +171,7 @@ func (a *App) open(ctx context.Context) (err error) {
 	a.memory.Set(cfg.Limits.Memory)
 	a.uploads = pressure.NewUploads(a.memory.Limit)
 	a.engine = &turn.Engine{Overloaded: a.memory.Over, Config: a.Config, Health: a.health, Upstream: a.upstream, Bookkeeper: a.bookkeeper, States: a.states,
-		Learner: meter.NewLearner(), Limits: limit.New(limit.Options{Nodes: a.node.Count}), Choose: a.opts.Choose, Random: a.opts.Random, Observe: a.metrics, Doubted: a.doubted, Log: a.log, Node: a.node.ID}
+		Learner: billing.NewLearner(), Limits: limit.New(limit.Options{Nodes: a.node.Count}), Choose: a.opts.Choose, Random: a.opts.Random, Observe: a.metrics, Doubted: a.doubted, Log: a.log, Node: a.node.ID}
 	return a.listen()
 }
 

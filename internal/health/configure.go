@@ -75,7 +75,8 @@ func (c *channel) configure(conf *config.Channel, now time.Time) (events []Event
 	return events
 }
 
-// ignoreResults makes what is still under way on a channel that is gone old news.
+// ignoreResults makes results of attempts that still run on a removed channel be
+// ignored.
 func (c *channel) ignoreResults() {
 	for _, k := range c.credentials {
 		k.generation++

@@ -10,8 +10,8 @@ import (
 type credential struct {
 	name string
 	key  config.Secret
-	// generation counts the times somebody put the credential right; what
-	// requests from before report about key and balance is old news then.
+	// generation counts how often the credential was put in use again. What
+	// earlier requests report about key and balance is ignored.
 	generation uint64
 
 	disabled *Order    // disabled
@@ -39,7 +39,7 @@ type cooling struct {
 
 // strike is one 429.
 type strike struct {
-	sent  time.Time     // when the attempt that got it was let go
+	sent  time.Time     // when the attempt that got it was sent
 	asked time.Duration // what upstream asked for; 0 nothing
 }
 
@@ -103,7 +103,7 @@ func (c cooling) answered() cooling {
 	return c
 }
 
-// available tells whether the credential may be used for the model at that time.
+// available reports whether the credential may be used for the model at that time.
 func (k *credential) available(model string, now time.Time) bool {
 	return k.ready(now) && !now.Before(k.cooling[model].until)
 }

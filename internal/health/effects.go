@@ -54,7 +54,7 @@ func EffectOf(f classify.Failure, rateLimit bool) Effect {
 	return e
 }
 
-// Touches tells whether the failure says anything of the route.
+// Touches reports whether the failure says anything of the route.
 func (e Effect) Touches() bool { return e.Breaker || e.Cool || e.Balance || e.Disable || e.Unfit }
 
 // Effects gives the whole table, for documentation.

@@ -17,7 +17,7 @@ type Event struct {
 	Reason        string
 	Actor         string    // the operator; "" the gateway
 	Until         time.Time // zero: without an end
-	Weight        int       // WeightSet; negative: the override is gone
+	Weight        int       // WeightSet; negative: the override was removed
 }
 
 // Kind names an event; it is the same word in alerts, logs and metrics.

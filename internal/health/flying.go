@@ -3,12 +3,12 @@ package health
 import "time"
 
 // flying are the attempts under way on one channel and upstream model, in the
-// order in which they were let go.
+// order in which they were sent.
 //
 // Failures are quick and good answers slow: of twenty requests sent together, the
 // first to come back are the failed ones, one after the other, however few they
 // are. What is under way for longer than a failure took has not failed, and ends
-// the row of failures that were sent before it.
+// the consecutive failures that were sent before it.
 type flying struct{ newest *Permit }
 
 func (f *flying) add(p *Permit) {

@@ -7,14 +7,15 @@
 // nothing (Export and Import are values).
 //
 // Invariants: every permit that Allow gave comes back exactly once, and a probe
-// that nobody gives back is given up at its deadline; results of an older
-// generation decide nothing; no failure of one customer's making (400 class,
-// his leaving, our own limits) touches a route, and of those that count only a
-// share is his while others use the channel; Notify is never called under the
+// that does not come back is given up at its deadline; results of an older
+// generation decide nothing; no failure that a customer caused (400 class, a
+// client that left, our own limits) affects a route, and of those that count only
+// a share may come from one customer while others use the channel; Notify is never called under the
 // lock.
 package health
 
 import (
+	"cmp"
 	"sync"
 	"time"
 
@@ -43,7 +44,7 @@ const (
 	ReasonRateLimited     = "rate_limited"
 	ReasonUpstreamBalance = "upstream_balance"
 	ReasonUpstreamAuth    = "upstream_auth"
-	ReasonOperator        = "operator"     // an operator who gave none
+	ReasonOperator        = "operator"     // an operator that gave none
 	ReasonRecheck         = "recheck"      // of CredentialOn
 	ReasonKeyReplaced     = "key_replaced" // of CredentialOn
 	ReasonProbe           = "probe"        // of CredentialResumed, ChannelResumed
@@ -116,7 +117,7 @@ type Order struct {
 	Since  time.Time `json:"since"`
 }
 
-// New makes an empty registry; Configure tells it the channels. Routes of
+// New makes an empty registry; Configure sets the channels. Routes of
 // channels that it does not know are let through and not judged.
 func New(o Options) *Registry {
 	usual := config.Default()
@@ -134,15 +135,9 @@ func New(o Options) *Registry {
 	if r.set.step <= 0 {
 		r.set.step = defaultWeightStep
 	}
-	if r.set.breaker == (config.Breaker{}) {
-		r.set.breaker = usual.Breaker
-	}
-	if r.set.cooldown == (config.Cooldown{}) {
-		r.set.cooldown = usual.Cooldown
-	}
-	if r.set.balancePause == 0 {
-		r.set.balancePause = usual.BalancePause
-	}
+	r.set.breaker = cmp.Or(r.set.breaker, usual.Breaker)
+	r.set.cooldown = cmp.Or(r.set.cooldown, usual.Cooldown)
+	r.set.balancePause = cmp.Or(r.set.balancePause, usual.BalancePause)
 	return r
 }
 

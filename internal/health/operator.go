@@ -1,6 +1,7 @@
 package health
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 )
@@ -23,7 +24,7 @@ func (r *Registry) Pause(channel, reason, actor string) error {
 		if c.paused != nil {
 			return
 		}
-		c.paused = &Order{Reason: reasonOr(reason), Actor: actor, Since: now}
+		c.paused = &Order{Reason: cmp.Or(reason, ReasonOperator), Actor: actor, Since: now}
 		c.addEvent(Event{Kind: ChannelPaused, Reason: c.paused.Reason, Actor: actor})
 	}, now)
 }
@@ -39,14 +40,14 @@ func (r *Registry) Resume(channel, reason, actor string) error {
 		for _, k := range c.credentials {
 			switch {
 			case k.name == "" && k.disabled != nil:
-				c.enable(k, reasonOr(reason), actor)
+				c.enable(k, cmp.Or(reason, ReasonOperator), actor)
 			case k.unpause():
 				k.generation++
-				c.addEvent(Event{Kind: CredentialResumed, Credential: k.name, Reason: reasonOr(reason), Actor: actor})
+				c.addEvent(Event{Kind: CredentialResumed, Credential: k.name, Reason: cmp.Or(reason, ReasonOperator), Actor: actor})
 			}
 		}
 		if was {
-			c.addEvent(Event{Kind: ChannelResumed, Reason: reasonOr(reason), Actor: actor})
+			c.addEvent(Event{Kind: ChannelResumed, Reason: cmp.Or(reason, ReasonOperator), Actor: actor})
 		}
 	}, now)
 }
@@ -63,9 +64,9 @@ func (r *Registry) SetCredential(channel, credential string, enabled bool, reaso
 		case k == nil:
 			missing = true
 		case enabled:
-			c.enable(k, reasonOr(reason), actor)
+			c.enable(k, cmp.Or(reason, ReasonOperator), actor)
 		case k.disabled == nil || !k.recheck.IsZero(): // an operator's order replaces upstream's refusal
-			k.disabled, k.recheck = &Order{Reason: reasonOr(reason), Actor: actor, Since: now}, time.Time{}
+			k.disabled, k.recheck = &Order{Reason: cmp.Or(reason, ReasonOperator), Actor: actor, Since: now}, time.Time{}
 			c.addEvent(Event{Kind: CredentialDisabledEvent, Credential: credential, Reason: k.disabled.Reason, Actor: actor})
 		}
 	}, now)
@@ -106,7 +107,7 @@ func (c *channelAt) addEvent(e Event) {
 	c.events = append(c.events, e)
 }
 
-// order runs do on a channel under the lock and tells what it did afterwards.
+// order runs do on a channel under the lock, and reports what it did afterwards.
 func (r *Registry) order(channel string, do func(*channelAt), now time.Time) error {
 	r.mu.Lock()
 	c := r.channels[channel]
@@ -136,17 +137,10 @@ func (r *Registry) SetWeight(publicModel, channel string, weight int) error {
 	}, now)
 }
 
-// Weight is the operator's weight, if he set one.
+// Weight is the operator's weight, if one was set.
 func (r *Registry) Weight(publicModel, channel string) (int, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	w, ok := r.weights[weightOf{publicModel, channel}]
 	return w, ok
-}
-
-func reasonOr(reason string) string {
-	if reason == "" {
-		return ReasonOperator
-	}
-	return reason
 }

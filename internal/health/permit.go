@@ -28,7 +28,7 @@ type Permit struct {
 	balance  bool // this is a balance pause's probe
 	done     bool // under the lock
 
-	alive atomic.Int64 // last sign of life that was taken, in nanoseconds
+	alive atomic.Int64 // when output was last noted, in nanoseconds
 }
 
 // Result is how an attempt ended.
@@ -41,7 +41,7 @@ type Result struct {
 	Customer   string           // "": the one of Allow
 }
 
-// aliveEvery is how fine the signs of life of a probe are taken.
+// aliveEvery is the least time between two notes of output of a probe.
 const aliveEvery = time.Second
 
 // Allow asks to send one attempt. The permit is nil if it may not go.
@@ -49,13 +49,13 @@ func (r *Registry) Allow(route Route, customer string) (*Permit, bool) {
 	return r.ask(route, customer, (*credential).available)
 }
 
-// AllowCooling is Allow for a route that may cool: nothing better is there, and
-// nobody but the gateway itself said how long it cools.
+// AllowCooling is Allow for a route that may cool: no better one is
+// available, and the cooldown was set by the gateway and not named by upstream.
 func (r *Registry) AllowCooling(route Route, customer string) (*Permit, bool) {
 	return r.ask(route, customer, func(k *credential, _ string, now time.Time) bool { return k.ready(now) })
 }
 
-// fit tells whether a credential may be used for a model at that time.
+// fit reports whether a credential may be used for a model at that time.
 type fit func(k *credential, model string, now time.Time) bool
 
 func (r *Registry) ask(route Route, customer string, is fit) (*Permit, bool) {
@@ -70,7 +70,7 @@ func (r *Registry) ask(route Route, customer string, is fit) (*Permit, bool) {
 func (r *Registry) allow(route Route, customer string, is fit, now time.Time) (*Permit, []Event) {
 	c := r.channels[route.Channel]
 	if c == nil {
-		return &Permit{}, nil // of a configuration that is gone: nothing to protect
+		return &Permit{}, nil // the channel was removed: there is nothing to protect
 	}
 	k := c.credential(route.Credential)
 	if c.paused != nil || k != nil && !is(k, route.UpstreamModel, now) {
@@ -102,12 +102,11 @@ func (p *Permit) step(e breaker.Event, now time.Time) (breaker.Effect, []Event) 
 	return eff, changes(eff, next, p.route, now)
 }
 
-// Probe tells whether this attempt probes a route: a half-open breaker, or a
+// Probe reports whether this attempt probes a route: a half-open breaker, or a
 // credential whose balance pause is over.
 func (p *Permit) Probe() bool { return p != nil && (p.ticket.Probe != 0 || p.balance) }
 
-// Alive is a sign of life (an event arrived): a probe that shows one is not
-// hung. It is cheap enough for every event, and does nothing for others.
+// Alive notes that an event arrived: a probe with output is not hung. It is cheap enough for every event, and does nothing for others.
 func (p *Permit) Alive() {
 	if !p.Probe() {
 		return
@@ -190,7 +189,7 @@ func (p *Permit) applyToCredential(effect Effect, res Result, now time.Time) (ev
 	}
 	switch {
 	case p.credGen != k.generation:
-		return events // somebody put it right since
+		return events // it was put in use again since
 	case res.OK && probing:
 		wasOut := p.channel.allPaused()
 		k.unpause()
@@ -219,7 +218,7 @@ func (p *Permit) credentialEvent(k Kind, reason string, until, now time.Time) Ev
 	return Event{Kind: k, At: now, Channel: p.route.Channel, Credential: p.route.Credential, Reason: reason, Until: until}
 }
 
-// allPaused tells whether upstream's balance has all credentials of the channel
+// allPaused reports whether upstream's balance has all credentials of the channel
 // out, disabled ones apart.
 func (c *channel) allPaused() bool {
 	paused := 0

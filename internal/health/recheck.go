@@ -7,13 +7,13 @@ import (
 	"rubicon/internal/config"
 )
 
-// recheckTimeout bounds one question to one provider, so that a silent one
-// does not keep the others waiting.
+// recheckTimeout bounds one re-check, so that a provider that does not answer
+// does not delay those of the others.
 const recheckTimeout = 30 * time.Second
 
 // CredentialCheck asks a provider whether it accepts a credential (GET {base_url}/models)
-// and returns nil only if it did: no answer, or an answer that does not look at
-// the key, is an error.
+// and returns nil only if it did. No answer, or an answer for which the key was
+// not checked, is an error.
 type CredentialCheck func(ctx context.Context, channel *config.Channel, credential string) error
 
 // disableRefused disables a credential that upstream refused.
@@ -27,7 +27,7 @@ func (r *Registry) disableRefused(k *credential, now time.Time) {
 func (r *Registry) wake() {
 	select {
 	case r.wakeRechecks <- struct{}{}:
-	default: // it will look anyway
+	default: // it was woken already
 	}
 }
 
@@ -44,7 +44,7 @@ func (r *Registry) RunRechecks(ctx context.Context, do CredentialCheck) error {
 			r.rechecked(c, err == nil)
 		}
 		if len(due) > 0 {
-			continue // asking took time: look again
+			continue // the check took time: look again
 		}
 		if !r.sleep(ctx, next) {
 			return nil
@@ -75,7 +75,7 @@ func (r *Registry) sleep(ctx context.Context, next time.Time) bool {
 	return true
 }
 
-// check is a credential to ask about.
+// check is a credential to re-check.
 type check struct {
 	c          *channel
 	conf       *config.Channel
@@ -83,7 +83,7 @@ type check struct {
 	generation uint64
 }
 
-// dueRechecks lists the credentials to ask about now, and when the next is due.
+// dueRechecks lists the credentials to re-check now, and when the next is due.
 func (r *Registry) dueRechecks() (due []check, next time.Time) {
 	now := r.now()
 	r.mu.Lock()
@@ -102,7 +102,8 @@ func (r *Registry) dueRechecks() (due []check, next time.Time) {
 	return due, next
 }
 
-// rechecked takes an answer in, unless something else was decided meanwhile.
+// rechecked applies the result of a re-check, unless the credential was changed
+// meanwhile.
 func (r *Registry) rechecked(c check, accepted bool) {
 	now := r.now()
 	r.mu.Lock()

@@ -150,7 +150,7 @@ func (c *channel) restore(s ChannelSnapshot, now time.Time, set settings, rechec
 	}
 }
 
-// keyDigest tells a key from another one and says nothing else of it: four bytes of
+// keyDigest distinguishes keys and reveals nothing else of them: four bytes of
 // a digest fit too many keys to find one.
 func (k *credential) keyDigest() string {
 	if k.key.Empty() {

@@ -8,7 +8,7 @@ import (
 )
 
 // View is the health of a channel for one upstream model at one moment. State
-// is for people; Usable is what routing goes by: a paused channel whose balance
+// is for people; routing uses Usable: a paused channel whose balance
 // pause is over may be usable for one probe.
 type View struct {
 	State               string
@@ -74,7 +74,7 @@ func (c *channel) viewCredential(name, model string, now time.Time, set settings
 	return CredentialView{Name: name, State: CredentialActive, Usable: true, Factor: 1}
 }
 
-// position fills in what the breaker says.
+// position fills in the state of the breaker.
 func (v *View) position(s breaker.State, now time.Time) {
 	at := s.PositionAt(now)
 	v.State, v.ConsecutiveFailures = string(at), s.ConsecutiveFailures
@@ -86,14 +86,14 @@ func (v *View) position(s breaker.State, now time.Time) {
 	}
 	v.Reason, v.Since, v.Until = s.Cause, s.Since, s.Until
 	if at == breaker.HalfOpen && s.Position == breaker.Open {
-		v.Since, v.Until = s.Until, time.Time{} // its time is up, nobody has come yet
+		v.Since, v.Until = s.Until, time.Time{} // its time is over, and no request has come yet
 	}
 }
 
-// fromCredentials lets the credentials speak where none of them is active:
+// fromCredentials takes the state from the credentials where none is active:
 // cooling if one of them only cools, paused if the rest is, no_credential if
-// all are disabled. The channel is out since the last of them went, until the
-// first comes back.
+// all are disabled. Since is when the last of them became unusable, Until when the
+// first becomes usable.
 func (v *View) fromCredentials() {
 	state, usable, sum, counted := StateNoCredential, false, 0.0, 0
 	var since, until time.Time
@@ -133,13 +133,13 @@ func (v *View) fromCredentials() {
 	v.State, v.Reason, v.Since, v.Until = state, reason, since, until
 }
 
-// probeRunning is what to tell where a probe is in flight: its end is not known.
+// probeRunning is what to report where a probe is in flight: its end is not known.
 const probeRunning = time.Second
 
 // EarliestReturn is the earliest moment one of the routes may answer; false if
 // none will by itself. For the retry_after of all_channels_failed. A credential
 // that upstream refused comes back with a re-check at the earliest; that is
-// told only where nothing else will come.
+// reported only where nothing else will come.
 func (r *Registry) EarliestReturn(routes []Route) (time.Time, bool) {
 	now := r.now()
 	r.mu.Lock()
@@ -161,7 +161,7 @@ func (r *Registry) EarliestReturn(routes []Route) (time.Time, bool) {
 	return sure, !sure.IsZero()
 }
 
-// returns is when one route may answer; not certain if only a re-check can tell.
+// returns is when one route may answer; not certain if that depends on a re-check.
 func (r *Registry) returns(route Route, now time.Time) (at time.Time, certain, ok bool) {
 	c := r.channels[route.Channel]
 	if c == nil {

@@ -12,7 +12,7 @@ func healthMutants() []mutant {
 		table    = "internal/health/effects.go"
 		cool     = "internal/health/credential.go"
 		permit   = "internal/health/permit.go"
-		after    = "internal/health/retryafter.go"
+		after    = "internal/engine/upstream/retryafter.go"
 		recheck  = "internal/health/recheck.go"
 		order    = "internal/health/operator.go"
 		again    = "internal/engine/turn/again.go"
@@ -78,9 +78,9 @@ func healthMutants() []mutant {
 		{name: "ignore retry-after-ms", breaks: []string{"cooling: as long as upstream asks"}, caught: []string{"class-retry-after-ms"}, edits: []edit{
 			in(after, `if n, ok := number(ms); ok && n > 0 {`, `if n, ok := number(ms); ok && n < 0 {`)}},
 		{name: "ignore an absurd Retry-After", breaks: []string{"cooling: at most 60 s"}, caught: []string{"class-retry-after-absurd"}, edits: []edit{
-			in(after, `if n, ok := number(value); ok && n > 0 {`, `if n, ok := number(value); ok && n > 0 && n < Longest.Seconds() {`)}},
+			in(after, `if n, ok := number(value); ok && n > 0 {`, `if n, ok := number(value); ok && n > 0 && n < LongestWait.Seconds() {`)}},
 		{name: "tell a client to come back in a year", breaks: []string{"cooling: at most 60 s"}, caught: []string{"class-retry-after-absurd"}, edits: []edit{
-			in(again, `if f.RetryAfter >= health.Longest {`, `if false {`)}},
+			in(again, `if f.RetryAfter >= upstream.LongestWait {`, `if false {`)}},
 		{name: "never double a cooldown", breaks: []string{"cooling: doubling while 429s go on"}, caught: []string{"health-cooling-doubles"}, edits: []edit{
 			in(cool, "		wait *= 2\n", "		wait *= 1\n")}},
 		{name: "never take a step back", breaks: []string{"cooling: back by one step for each good answer"}, caught: []string{"health-cooling-doubles"}, edits: []edit{
@@ -128,8 +128,8 @@ func healthMutants() []mutant {
 		{name: "probe an empty account with everything at once", breaks: []string{"paused: one probe"}, caught: []string{"health-balance-one-probe"}, edits: []edit{
 			in(cool, `(b.probe == nil || !now.Before(b.deadline))`, `true`)}},
 		{name: "ignore an operator's pause", breaks: []string{"→ paused by an operator"}, caught: []string{"health-operator-pause"}, edits: []edit{
-			in(order, `c.paused = &Order{Reason: reasonOr(reason), Actor: actor, Since: now}`, `c.paused = nil`),
-			in(order, `c.addEvent(Event{Kind: ChannelPaused, Reason: c.paused.Reason, Actor: actor})`, `c.addEvent(Event{Kind: ChannelPaused, Reason: reasonOr(reason), Actor: actor})`)}},
+			in(order, `c.paused = &Order{Reason: cmp.Or(reason, ReasonOperator), Actor: actor, Since: now}`, `c.paused = nil`),
+			in(order, `c.addEvent(Event{Kind: ChannelPaused, Reason: c.paused.Reason, Actor: actor})`, `c.addEvent(Event{Kind: ChannelPaused, Reason: cmp.Or(reason, ReasonOperator), Actor: actor})`)}},
 		{name: "ignore an operator's resume", breaks: []string{"paused → by an operator"}, caught: []string{"health-operator-pause"}, edits: []edit{
 			in(order, "		c.paused = nil\n		for", "		for")}},
 		{name: "keep a refused key in use", breaks: []string{"→ disabled"}, caught: []string{"row-07-401"}, edits: []edit{
@@ -139,7 +139,7 @@ func healthMutants() []mutant {
 		{name: "enable a key that is still refused", breaks: []string{"disabled → by a re-check"}, caught: []string{"health-recheck"}, edits: []edit{
 			in(recheck, `	case accepted:`, `	case true || accepted:`)}},
 		{name: "re-check what an operator disabled", breaks: []string{"→ disabled by an operator"}, caught: []string{"health-operator-disables"}, edits: []edit{
-			in(order, `k.disabled, k.recheck = &Order{Reason: reasonOr(reason), Actor: actor, Since: now}, time.Time{}`, "k.disabled, k.recheck = &Order{Reason: reasonOr(reason), Actor: actor, Since: now}, now.Add(r.recheck)\n			r.wake()")}},
+			in(order, `k.disabled, k.recheck = &Order{Reason: cmp.Or(reason, ReasonOperator), Actor: actor, Since: now}, time.Time{}`, "k.disabled, k.recheck = &Order{Reason: cmp.Or(reason, ReasonOperator), Actor: actor, Since: now}, now.Add(r.recheck)\n			r.wake()")}},
 		{name: "ignore an operator's enabling", breaks: []string{"disabled → by an operator"}, caught: []string{"health-operator-disables"}, edits: []edit{
 			in(order, `k.disabled, k.recheck = nil, time.Time{}`, `_ = disabled`)}},
 		{name: "say nothing of an unfit channel", breaks: []string{"effect unfit"}, caught: []string{"row-07a-405"}, edits: []edit{

@@ -4,7 +4,7 @@ package main
 // ledger and what a restart does.
 func moneyMutants() []mutant {
 	const (
-		bill    = "internal/engine/meter/bill.go"
+		bill    = "internal/engine/billing/bill.go"
 		books   = "internal/engine/meter/bookkeeper.go"
 		recover = "internal/engine/meter/takeover.go"
 		charge  = "internal/money/price/charge.go"
@@ -18,7 +18,7 @@ func moneyMutants() []mutant {
 		admit   = "internal/engine/turn/admit.go"
 		amount  = "internal/engine/turn/amount.go"
 		rates   = "internal/engine/turn/limit.go"
-		believe = "internal/engine/meter/plausible.go"
+		believe = "internal/engine/billing/plausible.go"
 		hosted  = "internal/wire/protocol/hosted.go"
 	)
 	const charged = `b.Charged, b.Charge, b.Lines = true, quote.Total, lines(quote)`
@@ -107,7 +107,7 @@ func moneyMutants() []mutant {
 			in(bill, `if last < 0 || c.Uncharged {`, `if last < 0 {`),
 			in(amount, `if t.req.Uncharged {`, `if false {`),
 			in(finish, `BytesPerToken: t.billing.BytesPerToken, Uncharged: t.req.Uncharged,`, `BytesPerToken: t.billing.BytesPerToken,`),
-			in(finish, `Bill: bill, Uncharged: t.req.Uncharged,`, `Bill: billing,`)}},
+			in(finish, `Bill: bill, Uncharged: t.req.Uncharged,`, `Bill: bill,`)}},
 
 		{name: "settle and release", breaks: []string{"money: exactly one of settle and release"}, caught: []string{"money-hold-and-settle"}, edits: []edit{
 			in(books, "	case c.Bill.Charged:\n		return b.ledger.Settle(", "	case c.Bill.Charged:\n		if err := b.ledger.Release(tx, c.Record.RequestID, c.Reason); err != nil {\n			return err\n		}\n		return b.ledger.Settle(")}},
@@ -127,9 +127,9 @@ func moneyMutants() []mutant {
 		{name: "absorb nothing", breaks: []string{"who pays: nothing delivered"}, caught: []string{"row-08-header-timeout"}, edits: []edit{
 			in(bill, `	case a.Executed:`, `	case false && a.Executed:`)}},
 		{name: "charge a failure", breaks: []string{"who pays: nothing delivered"}, caught: []string{"row-17-usage"}, edits: []edit{
-			in(finish, "	return meter.ReceivedNothing\n", "	return meter.ReceivedPart\n")}},
+			in(finish, "	return billing.ReceivedNothing\n", "	return billing.ReceivedPart\n")}},
 		{name: "give a cut answer away", breaks: []string{"who pays: output, then a cut"}, caught: []string{"row-11-output-cut"}, edits: []edit{
-			in(finish, `		return meter.ReceivedPart`, `		return meter.ReceivedNothing`)}},
+			in(finish, `		return billing.ReceivedPart`, `		return billing.ReceivedNothing`)}},
 		{name: "charge output without content", breaks: []string{"who pays: output without content"}, caught: []string{"money-empty-output", "money-empty-output.chat", "money-empty-output.messages"}, edits: []edit{
 			in(finish, `case handed == replay.OutputHanded && t.live.Content.Load():`, `case handed == replay.OutputHanded:`)}},
 		{name: "give a finished item away", breaks: []string{"who pays: output without content"}, caught: []string{"money-finished-item"}, edits: []edit{
@@ -145,17 +145,17 @@ func moneyMutants() []mutant {
 		{name: "give a failure with output away", breaks: []string{"who pays: a failure that holds output"}, caught: []string{"row-17-result"}, edits: []edit{
 			in(finish, "	case a.seen.Result && a.seen.Content:\n", "	case false:\n")}},
 		{name: "give answers away", breaks: []string{"who pays: an answer"}, caught: []string{"money-hold-and-settle"}, edits: []edit{
-			in(finish, `		return meter.ReceivedAnswer`, `		return meter.ReceivedNothing`)}},
+			in(finish, `		return billing.ReceivedAnswer`, `		return billing.ReceivedNothing`)}},
 		{name: "charge an estimate above the hold", breaks: []string{"money: an estimate is never above the hold"}, caught: []string{"money-estimate-within-hold"}, edits: []edit{
 			in(bill, "			b.capAt(c.Held)\n", "")}},
 		{name: "cap what was reported", breaks: []string{"money: overrun, then refused"}, caught: []string{"money-overrun"}, edits: []edit{
-			in(bill, `if source == SourceEstimated {`, `if true {`)}},
+			in(bill, `if source == journal.SourceEstimated {`, `if true {`)}},
 		{name: "estimate no output", breaks: []string{"money: estimated usage"}, caught: []string{"row-11-output-cut"}, edits: []edit{
 			in(bill, "	u.Output = tokensOf(seen.TextBytes, c.BytesPerToken)\n", "")}},
 		{name: "estimate the input although it was reported", breaks: []string{"money: estimated usage"}, caught: []string{"row-11-output-cut.messages"}, edits: []edit{
 			in(bill, `if seen.OpeningUsage {`, `if false {`)}},
 		{name: "never learn how long a token is", breaks: []string{"money: bytes per token are learned"}, caught: []string{"money-learned-ratio"}, edits: []edit{
-			in(finish, `if a.failed == nil && bill.Usage.Source == meter.SourceReported {`, `if false {`)}},
+			in(finish, `if a.failed == nil && bill.Usage.Source == journal.SourceReported {`, `if false {`)}},
 		{name: "read on when the client is gone", breaks: []string{"money: client gone"}, caught: []string{"row-15-leaves-after-output"}, edits: []edit{
 			in("internal/engine/turn/drain.go", `if t.cfg.OnDisconnect != config.DisconnectDrain || t.req.TransportOutlivesClient {`, `if t.cfg.OnDisconnect == config.DisconnectDrain && t.req.TransportOutlivesClient {`)}},
 		{name: "never read on", breaks: []string{"money: client gone"}, caught: []string{"money-drain"}, edits: []edit{

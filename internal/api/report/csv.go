@@ -9,13 +9,13 @@ import (
 	"strconv"
 	"strings"
 
-	"rubicon/internal/engine/meter"
+	"rubicon/internal/books/journal"
 	"rubicon/internal/money"
 )
 
 // sources have columns of their own; what a charge of unknown source used is in
 // the JSON alone.
-var sources = [...]string{meter.SourceReported, meter.SourceEstimated}
+var sources = [...]string{journal.SourceReported, journal.SourceEstimated}
 
 // WriteCSV writes one line for each row under a head. Maps are written as
 // name=value, separated by semicolons.

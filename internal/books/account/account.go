@@ -127,7 +127,7 @@ type Principal struct {
 	Key      Key
 }
 
-// MayUse tells whether the key is allowed the public model.
+// MayUse reports whether the key is allowed the public model.
 func (p Principal) MayUse(model string) bool {
 	return len(p.Key.Models) == 0 || slices.Contains(p.Key.Models, model)
 }

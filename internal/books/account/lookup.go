@@ -15,9 +15,9 @@ const maxSecret = 256
 
 // Lookup finds who a secret key belongs to. It returns ErrUnknownKey,
 // ErrExpiredKey, ErrRevokedKey or ErrSuspended; anything else is a fault of
-// the store. With ErrExpiredKey it tells whose key it was: who forgot to renew
-// it should find the refusals. Revoked keys may be in anybody's hands, and
-// leave no trace.
+// the store. With ErrExpiredKey it returns whose key it was: a customer that
+// forgot to renew it should find the refusals on record. A revoked key may have
+// leaked, so its use is not recorded.
 func (a *Accounts) Lookup(ctx context.Context, key string) (Principal, error) {
 	if !strings.HasPrefix(key, ident.KeyPrefix) || len(key) > maxSecret {
 		return Principal{}, ErrUnknownKey
@@ -58,7 +58,7 @@ func (a *Accounts) read(ctx context.Context, d digest) (Principal, error) {
 }
 
 // Refresh empties the cache if anything was changed since the last call, on
-// whichever node. Whoever runs several nodes calls it at least once a second.
+// any node. With several nodes it must be called at least once a second.
 func (a *Accounts) Refresh(ctx context.Context) error {
 	var version int64
 	err := a.db.Read(ctx, func(q *store.Query) error {

@@ -175,7 +175,7 @@ func (a *Accounts) UpdateKey(ctx context.Context, id string, p KeyPatch) (Key, e
 	return k, nil
 }
 
-// RevokeKey ends a key for good. Revoking it again changes nothing.
+// RevokeKey ends a key permanently. Revoking it again changes nothing.
 func (a *Accounts) RevokeKey(ctx context.Context, id string) error {
 	revoked := true
 	_, err := a.UpdateKey(ctx, id, KeyPatch{Revoked: &revoked})

@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
 )
@@ -70,9 +71,7 @@ func (r Record) normal() Record {
 	if r.Usage.Flags == nil {
 		r.Usage.Flags = []string{}
 	}
-	if r.Usage.Source == "" {
-		r.Usage.Source = SourceNone
-	}
+	r.Usage.Source = cmp.Or(r.Usage.Source, SourceNone)
 	r.StartedAt, r.FinishedAt = milliseconds(r.StartedAt), milliseconds(r.FinishedAt)
 	r.Attempts = slices.Clone(r.Attempts)
 	if r.Attempts == nil {

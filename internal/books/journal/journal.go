@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -46,9 +47,7 @@ func (j *Journal) Prepare(r Record) (Prepared, error) {
 	if r.FinishedAt.IsZero() && final(r.Outcome) {
 		r.FinishedAt = j.now()
 	}
-	if r.Usage.Source == "" {
-		r.Usage.Source = SourceNone
-	}
+	r.Usage.Source = cmp.Or(r.Usage.Source, SourceNone)
 	text, err := encodeBody(r)
 	return Prepared{record: r, body: text}, err
 }
@@ -127,7 +126,7 @@ func (j *Journal) Progress(tx *store.Tx, id string, outputEvents, deliveredBytes
 const retainStep = 500
 
 // Retain deletes final records of requests that started before the moment, in small
-// steps, and tells how many. The ledger is never touched.
+// steps, and returns how many. The ledger is never touched.
 func (j *Journal) Retain(ctx context.Context, before time.Time) (int, error) {
 	total := 0
 	for {

@@ -48,7 +48,7 @@ func (j *Journal) List(ctx context.Context, f Filter) (list []Record, next strin
 	if err != nil {
 		return nil, "", err
 	}
-	// One more than asked tells whether there is a next page.
+	// One more than asked shows whether there is a next page.
 	limit := f.limit()
 	rest, args := where+page, append(args, limit+1)
 	err = j.db.Read(ctx, func(q *store.Query) (err error) {

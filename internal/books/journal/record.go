@@ -88,7 +88,7 @@ type Record struct {
 	Billing json.RawMessage `json:"-"`
 }
 
-// Error is what the client was told.
+// Error is the error that the client received.
 type Error struct {
 	Code string `json:"code"`
 	Type string `json:"type"`
@@ -153,6 +153,12 @@ type Attempt struct {
 	// ForCustomer makes the JSON leave out what is the operator's.
 	ForCustomer bool `json:"-"`
 }
+
+// Outcomes of an attempt.
+const (
+	AttemptCompleted = "completed"
+	AttemptFailed    = "failed"
+)
 
 // Decision is one choice of a route.
 type Decision struct {

@@ -18,7 +18,7 @@ const (
 
 	page = ` ORDER BY started_at DESC, request_id DESC LIMIT ?`
 
-	// What was read before a later note was written does not undo it.
+	// A note that was read earlier and arrives later does not undo a newer one.
 	updateProgress = `UPDATE running_requests SET output_events = ?, delivered_bytes = ?, note = ?, noted_at = ?
 		WHERE request_id = ? AND output_events <= ?`
 
@@ -30,7 +30,7 @@ var (
 	insertRunning = store.InsertInto{Table: "running_requests", Columns: runningColumns}
 	deleteRunning = store.DeleteFrom{Table: "running_requests", Column: "request_id"}
 
-	// Whoever is second to finish a request changes nothing.
+	// The second end of a request changes nothing.
 	insertFinal = store.InsertInto{
 		Table: "requests", Columns: finalColumns, Conflict: `ON CONFLICT (request_id) DO NOTHING`,
 	}

@@ -100,7 +100,7 @@ func bodyOf(amount money.Nano, reason string) string {
 	return hex.EncodeToString(body[:])
 }
 
-// checkCorrection wants what everything done by hand must carry.
+// checkCorrection checks what every booking by an operator must have.
 func checkCorrection(customer, reason, actor string, amount money.Nano) error {
 	if err := checkNames("customer", customer, "reason", reason, "actor", actor); err != nil {
 		return err
@@ -145,7 +145,7 @@ func (l *Ledger) Reverse(ctx context.Context, txid, reason, actor string) (Trans
 	}
 	err = reverse()
 	if errors.Is(err, store.ErrConflict) {
-		err = reverse() // another one was quicker, and is found now
+		err = reverse() // another call has reversed it, and is found now
 	}
 	if err != nil {
 		return Transaction{}, fmt.Errorf("reversing %s: %w", txid, err)

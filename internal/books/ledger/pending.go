@@ -153,7 +153,7 @@ func readHold(tx *store.Tx, request string) (h hold, err error) {
 	return h, err
 }
 
-// readResolved tells a hold that is resolved from one that never was.
+// readResolved distinguishes a hold that is resolved from one that never existed.
 func readResolved(tx *store.Tx, request string) (hold, error) {
 	var one int
 	err := tx.QueryRow(selectAnyHold, []any{request}, &one)

@@ -35,7 +35,7 @@ func channelOf(account string) (channel string, ok bool) {
 	return channel, ok && channel != ""
 }
 
-// isAccount tells whether an account may exist.
+// isAccount reports whether an account may exist.
 func isAccount(account string) bool {
 	if _, _, ok := customerOf(account); ok || account == world {
 		return true

@@ -55,7 +55,7 @@ func (l *Ledger) Transactions(ctx context.Context, f Filter) (list []Transaction
 	}
 	var found []stored
 	err = l.db.Read(ctx, func(q *store.Query) error {
-		// One more than asked tells whether there is a next page.
+		// One more than asked shows whether there is a next page.
 		found, err = readTransactions(q, where, append(args, limit+1))
 		return err
 	})
@@ -165,7 +165,7 @@ func (l *Ledger) OpenHoldsIn(q *store.Query) (list []OpenHold, err error) {
 	return list, nil
 }
 
-// HoldsWithoutRecord lists the requests whose hold is open and that nobody runs.
+// HoldsWithoutRecord lists the requests whose hold is open and that do not run.
 func (l *Ledger) HoldsWithoutRecord(q *store.Query) (requests []string, err error) {
 	err = q.Each(listHoldsWithoutRecord, nil, func(row store.Rows) error {
 		var request string

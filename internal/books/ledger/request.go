@@ -28,7 +28,7 @@ func (l *Ledger) Hold(tx *store.Tx, a HoldArgs) error {
 	if a.Amount > maxAmount { // beyond what one transaction may move
 		return &Insufficient{Available: balance.Available, Required: a.Amount}
 	}
-	// The lock on the customer's balance, just taken, covers his keys' too.
+	// The lock on the customer's balance, just taken, covers its keys' too.
 	if err := spendingOf(tx).allow(tx, a); err != nil {
 		return err
 	}

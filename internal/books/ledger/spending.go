@@ -18,7 +18,7 @@ const allDays int64 = 0
 func dayOf(t time.Time) int64 { return t.Unix() / (24 * 60 * 60) }
 
 // spending is what keys spend and hold in one database transaction, gathered
-// like the balances in a book. What a key has spent stands in rows of a day
+// like the balances in a book. What a key has spent is kept in rows of a day
 // each and one for ever; what it holds is the sum of its open holds, so that
 // nothing can run apart.
 type spending struct {
@@ -27,8 +27,8 @@ type spending struct {
 
 // spent is one key inside the transaction.
 type spent struct {
-	read map[int64]money.Nano // by the first day of a period, as the rows stand
-	held *money.Nano          // as the rows stand; nil: not read yet
+	read map[int64]money.Nano // by the first day of a period, as read from the rows
+	held *money.Nano          // as read from the rows; nil: not read yet
 
 	days map[int64]money.Nano // charged and not yet written, by day
 	more money.Nano           // held and not yet written
@@ -72,7 +72,7 @@ func (s *spending) allow(tx *store.Tx, a HoldArgs) error {
 	return nil
 }
 
-// load reads what stands in the database, once.
+// load reads the spending from the database, once.
 func (k *spent) load(tx *store.Tx, id string, since int64) error {
 	if _, ok := k.read[since]; !ok {
 		var sum money.Nano

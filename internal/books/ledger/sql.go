@@ -18,7 +18,7 @@ const (
 		WHERE customer = ? AND idempotency_key = ? AND idempotency_key <> ''`
 	selectReversal = `SELECT id FROM transactions WHERE reverses = ? AND kind = 'reverse'`
 
-	// Of settlements alone: a correction that was taken back is no refund.
+	// Only of settlements: the reversal of an adjustment is not a refund.
 	selectRefunds = `SELECT r.request_id, r.amount, r.at, r.reason FROM transactions r
 		WHERE r.kind = 'reverse' AND r.request_id IN (%s)
 		AND EXISTS (SELECT 1 FROM transactions s WHERE s.id = r.reverses AND s.kind = 'settle')`
@@ -38,15 +38,15 @@ const (
 		UNION ALL SELECT id FROM transactions WHERE request_id = ? AND kind = 'adjust' AND request_id <> ''
 		UNION ALL SELECT id FROM transactions WHERE request_id = ? AND kind = 'reverse')`
 
-	// Nobody runs what they are for: hold and running request are written
-	// together and end together.
+	// Holds without a running request. Hold and running request are written in one
+	// transaction and end in one, so such a hold is a leftover.
 	listHoldsWithoutRecord = `SELECT request_id FROM open_holds x WHERE NOT EXISTS (
 		SELECT 1 FROM running_requests r WHERE r.request_id = x.request_id) ORDER BY request_id`
 )
 
-// The statements that are sent for many requests at once. Those that every
-// request needs name no column that would only repeat its default: binding
-// text is a good part of what they cost.
+// Statements that are sent for many requests at once. Those that every request
+// needs leave out columns that would only repeat their default, because binding
+// text is a large part of their cost.
 var (
 	selectBalances  = store.SelectIn{Columns: "customer, available, held", Table: "balances", Column: "customer"}
 	selectOpenHolds = store.SelectIn{Columns: "request_id, customer, model, amount, key_id", Table: "open_holds", Column: "request_id"}
@@ -67,7 +67,8 @@ var (
 	}
 	insertPosting  = store.InsertInto{Table: "postings", Columns: "tx, n, account, amount"}
 	insertOpenHold = store.InsertInto{Table: "open_holds", Columns: "request_id, customer, model, amount, at"}
-	// Only holds that a budget counts name their key: the others spare its index.
+	// Only holds that a budget counts name their key: for the others the index
+	// needs no entry.
 	insertHoldOfKey = store.InsertInto{Table: "open_holds", Columns: insertOpenHold.Columns + ", key_id"}
 	addSpending     = store.InsertInto{
 		Table: "key_spending", Columns: "key_id, day, amount",

@@ -101,7 +101,7 @@ type SettleArgs struct {
 	Model             string // the public model, whose revenue it is
 	Charge            money.Nano
 	Meta              json.RawMessage
-	Key               string // the API key whose spending it is; "" nobody's
+	Key               string // the API key whose spending it is; "" none
 }
 
 // CostArgs books what an attempt costs upstream: as cost, or as absorbed when

@@ -10,8 +10,8 @@ import (
 	"rubicon/internal/store"
 )
 
-// maxDifferences bounds a report: a ledger that is wrong in a thousand places
-// is not understood better with more of them.
+// maxDifferences bounds a report: more than a thousand differences would not help
+// to find their cause.
 const maxDifferences = 1000
 
 // Verify recomputes everything on one snapshot: each transaction from its
@@ -115,7 +115,7 @@ func (a *audit) transaction(t audited) {
 	}
 }
 
-// want is what a transaction has to post. Free is one whose accounts its row
+// want is what a transaction has to post. A free one is one whose accounts its row
 // does not name; its sum and accounts are checked all the same.
 func (t audited) want() (postings []Posting, free bool) {
 	switch t.kind {
@@ -137,7 +137,7 @@ func (t audited) want() (postings []Posting, free bool) {
 	return nil, false
 }
 
-// isCost tells whether a cost leaves the upstream of a channel for the
+// isCost reports whether a cost leaves the upstream of a channel for the
 // cost or the absorbed account of the same one.
 func (t audited) isCost() bool {
 	if len(t.postings) != 2 {

@@ -11,7 +11,7 @@ type used struct {
 	running          int64
 }
 
-// idle tells whether forgetting the key changes nothing.
+// idle reports whether forgetting the key changes nothing.
 func (u *used) idle(now time.Time) bool {
 	return u.running == 0 && !u.requests.until.After(now) && !u.tokens.until.After(now)
 }

@@ -1,9 +1,9 @@
-// Package limit is how fast and how wide an API key may be used: requests per
-// minute, tokens per minute, requests at the same time, and which stretch of
-// time a budget counts.
+// Package limit bounds the use of an API key: requests per minute, tokens per
+// minute, and requests at the same time.
 //
-// It is not for who may call (package account) nor for what a budget has left:
-// that is money and lives in the transaction that reserves it (package ledger).
+// It is not for who may call or for the periods of budgets (account), nor for
+// what a budget has left: the transaction that reserves money checks that
+// (ledger).
 //
 // Invariant: what a refused request took is given back, and of several limits
 // either all are taken or none.
@@ -44,7 +44,7 @@ func New(o Options) *Limits {
 type Demand struct {
 	Key                   string
 	RPM, TPM, Concurrency int64
-	Tokens                int64 // the most that the request may use, as far as one can tell
+	Tokens                int64 // the most that the request may use, estimated
 }
 
 // Reason names the limit that refused.
@@ -61,12 +61,12 @@ const (
 type Refusal struct {
 	Reason     Reason
 	Limit      int64
-	After      time.Duration // when it may be tried again; 0 nobody knows
+	After      time.Duration // when it may be tried again; 0 unknown
 	Impossible bool          // the request alone is above the limit
 	State      State
 }
 
-// State is how a key stands, for the headers of an answer.
+// State is what a key has left, for the headers of an answer.
 type State struct{ Requests, Tokens Window }
 
 // Window is one rate limit; a Limit of 0 is none.

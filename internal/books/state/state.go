@@ -157,7 +157,7 @@ func (s *States) Forget(tx *store.Tx, customer string, kind Kind, id string) err
 // expireStep bounds how long one deletion keeps the writer busy.
 const expireStep = 1000
 
-// Expire deletes what is past its lifetime, in small steps, and tells how many.
+// Expire deletes what is past its lifetime, in small steps, and returns how many.
 func (s *States) Expire(ctx context.Context) (int, error) {
 	total, now := 0, s.now().UnixMilli()
 	for {
@@ -177,7 +177,7 @@ func (s *States) Expire(ctx context.Context) (int, error) {
 }
 
 // hash is the row's key: 128 bits of SHA-256, so that ids of any length cost
-// the same and the table tells nobody anything. Lengths keep the parts apart.
+// the same and the table reveals nothing about them. Lengths keep the parts apart.
 func hash(customer string, ref Ref) []byte {
 	h := sha256.New()
 	for _, part := range []string{customer, string(ref.Kind), ref.ID} {

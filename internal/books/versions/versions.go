@@ -43,7 +43,7 @@ type Lists struct {
 	now func() time.Time
 }
 
-// New makes the book of db.
+// New makes the price lists of db.
 func New(db *store.DB, now func() time.Time) *Lists { return &Lists{db: db, now: now} }
 
 // Note writes down the lists that are not yet there.

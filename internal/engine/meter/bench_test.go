@@ -14,6 +14,7 @@ import (
 	"rubicon/internal/books/journal"
 	"rubicon/internal/books/ledger"
 	"rubicon/internal/books/state"
+	"rubicon/internal/engine/billing"
 	"rubicon/internal/engine/meter"
 	"rubicon/internal/store/cluster"
 	"rubicon/internal/store/spool"
@@ -138,7 +139,7 @@ func benchClosing(r journal.Record) meter.RequestEnd {
 	r.Attempts = []journal.Attempt{{N: 1, Channel: "openai-main", Credential: "k1", UpstreamModel: "gpt-5.6-terra", Status: 200,
 		Outcome: "completed", Verdict: "deliver", Reason: "answered", Events: 12, Bytes: 4096, Cost: 280_000, StartedAt: r.StartedAt, MS: 80}}
 	return meter.RequestEnd{Record: r, Reason: "answered",
-		Bill: meter.Bill{Charged: true, Charge: 350_000, Usage: r.Usage, Costs: []ledger.CostArgs{
+		Bill: billing.Bill{Charged: true, Charge: 350_000, Usage: r.Usage, Costs: []ledger.CostArgs{
 			{Request: r.RequestID, Customer: r.Customer, Channel: "openai-main", Amount: 280_000, Attempt: 1}}},
 		State: []state.Entry{{Kind: state.KindResponse, ID: r.ResponseID, Origin: "openai-main/k1", Channel: "openai-main", Tokens: 15}}}
 }

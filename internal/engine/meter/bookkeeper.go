@@ -1,3 +1,10 @@
+// Package meter settles requests: it makes the charge hold, notes the progress
+// of running requests, writes bill and record in one database transaction, keeps
+// in a spool what the database cannot take, and resolves what a node left open.
+//
+// It is not for the bill itself (billing) or for balances (ledger).
+//
+// Invariant: money and record of a request are written together.
 package meter
 
 import (
@@ -12,6 +19,7 @@ import (
 	"rubicon/internal/books/journal"
 	"rubicon/internal/books/ledger"
 	"rubicon/internal/books/state"
+	"rubicon/internal/engine/billing"
 	"rubicon/internal/money"
 	"rubicon/internal/store"
 	"rubicon/internal/store/cluster"
@@ -26,25 +34,26 @@ type Bookkeeper struct {
 	state        *state.States
 	now          func() time.Time
 	log          *slog.Logger
-	board        runningRequests
+	running      runningRequests
 	watch        Observer
 	node         *cluster.Node // nil: the database is this process's alone
-	queue        *spool.Spool  // of what the database cannot be told; nil: nothing waits
+	queue        *spool.Spool  // ends of requests that the database cannot take now; nil: there is no queue
 	onWaiting    func(waiting int, since time.Time)
-	databaseAway atomic.Bool // the last word of the database was that it is away
+	databaseAway atomic.Bool // the last write found the database away
 	probing      sync.Mutex
 	wrote        atomic.Int64 // when it last took a write, Unix milliseconds
 	lost         losses
 }
 
-// Observer is told of every operation that a request waits for: hold, settle,
-// release, record (one without money) or reject; ok, refused or failed.
+// Observer is called after every operation that a request waits for. The
+// operation is hold, settle, release, record (without money) or reject; the
+// result is ok, refused or failed.
 type Observer func(operation, result string, took time.Duration)
 
-// Observe sets who is told, before anything is written.
+// Observe sets the observer. It must be called before anything is written.
 func (b *Bookkeeper) Observe(w Observer) { b.watch = w }
 
-// observe tells the watcher of an operation that ends.
+// observe reports an operation that ends to the observer.
 func (b *Bookkeeper) observe(operation string, began time.Time, err *error) {
 	if b.watch == nil {
 		return
@@ -86,7 +95,7 @@ type RequestStart struct {
 	Budget    *ledger.Budget // of the record's key; nil: none
 }
 
-// Billing is what recovery after a crash needs; it stands in the record.
+// Billing is what a take-over needs to make the bill. It is part of the record.
 type Billing struct {
 	InputEstimate int64      `json:"input_estimate"`
 	BytesPerToken float64    `json:"bytes_per_token"`
@@ -98,13 +107,13 @@ const (
 	// waitTime bounds how long a request waits for its hold.
 	waitTime = 2500 * time.Millisecond
 	// endTime bounds how long the end of a request waits for the database before
-	// it goes into the queue. That is no sign of an outage yet.
+	// it goes into the queue. Such a delay alone is not taken for an outage.
 	endTime = 1500 * time.Millisecond
 )
 
 // Open makes the charge hold and begins the record; both are durable when it
 // returns. It refuses with *ledger.Insufficient or *ledger.OverBudget. When the
-// database is away, it does not wait for long.
+// database is away, it waits for waitTime at most.
 func (b *Bookkeeper) Open(ctx context.Context, o RequestStart) (err error) {
 	defer b.observe(operation(o.Uncharged, "hold"), b.now(), &err)
 	ctx, done := context.WithTimeoutCause(ctx, waitTime, errWait)
@@ -123,7 +132,7 @@ func (b *Bookkeeper) Open(ctx context.Context, o RequestStart) (err error) {
 		}
 	}
 	if errors.Is(err, store.ErrUncertain) {
-		// The hold may stand, and nobody will run what it is for.
+		// The hold may exist, and its request will never run.
 		r := o.Record
 		r.Outcome = journal.OutcomeRejected
 		b.keep(queuedEnd{HoldUncertain: true, Closing: RequestEnd{Record: r, Uncharged: o.Uncharged, Reason: uncertainReason}})
@@ -170,9 +179,10 @@ func (b *Bookkeeper) Available(ctx context.Context, customer string) (money.Nano
 	return balance.Available, err
 }
 
-// Reject records a request that was refused before its first attempt, or puts
-// that into the queue. There it has no room that a settlement may need: with
-// ErrNotDurable it is counted and lost.
+// Reject records a request that was refused before its first attempt, or queues
+// the record. The queue has little room for such records, and none that a
+// settlement may need: without room the record is counted and dropped, and the
+// error is ErrNotDurable.
 func (b *Bookkeeper) Reject(ctx context.Context, r journal.Record) (err error) {
 	defer b.observe("reject", b.now(), &err)
 	r.Outcome = journal.OutcomeRejected
@@ -186,17 +196,26 @@ func (b *Bookkeeper) Reject(ctx context.Context, r journal.Record) (err error) {
 // RequestEnd is a request at its end.
 type RequestEnd struct {
 	Record    journal.Record
-	Bill      Bill
-	Uncharged bool          `json:"Free"` // spools of earlier versions say it so
+	Bill      billing.Bill
+	Uncharged bool          `json:"Free"` // spools of earlier versions call it so
 	State     []state.Entry // ids that the answer carried
 	Reason    string        // of a release
 }
 
+// WriteBill puts a bill into the record of its request: the usage, the charge
+// with its lines, and the cost of every attempt. The attempts must be in the
+// record already.
+func WriteBill(r *journal.Record, bill billing.Bill) {
+	r.Usage, r.Charge, r.Lines = bill.Usage, bill.Charge, bill.Lines
+	for i := range r.Attempts {
+		r.Attempts[i].Cost = bill.CostOf(r.Attempts[i].N)
+	}
+}
+
 // Close settles or releases the hold, books the costs, writes the final record
-// and remembers the answer's ids, in one transaction. When it returns, that is
-// durable, or stands durably in the queue of what the database must be told;
-// ErrNotDurable says that it is neither, and the client must not be shown a good
-// end.
+// and remembers the answer's ids, in one transaction. When it returns nil, all of
+// that is durable in the database or in the queue. With ErrNotDurable it is in
+// neither, and the client must not be shown a successful ending.
 func (b *Bookkeeper) Close(ctx context.Context, c RequestEnd) (err error) {
 	ends := "release"
 	if c.Bill.Charged {
@@ -206,7 +225,7 @@ func (b *Bookkeeper) Close(ctx context.Context, c RequestEnd) (err error) {
 	return b.end(ctx, c)
 }
 
-// end closes a request or queues that.
+// end closes a request, or queues its end when the database is away.
 func (b *Bookkeeper) end(ctx context.Context, c RequestEnd) error {
 	ctx, done := context.WithTimeoutCause(ctx, endTime, errWait)
 	defer done()
@@ -257,8 +276,8 @@ func (b *Bookkeeper) close(ctx context.Context, c RequestEnd) error {
 	}, announce...)
 }
 
-// resolve settles or releases the hold. It comes first: where the ledger
-// refuses, nothing has been written.
+// resolve settles or releases the hold. It is called first, so that nothing has
+// been written when the ledger refuses.
 func (b *Bookkeeper) resolve(tx *store.Tx, c RequestEnd, meta json.RawMessage) error {
 	switch {
 	case c.Uncharged:
@@ -270,8 +289,8 @@ func (b *Bookkeeper) resolve(tx *store.Tx, c RequestEnd, meta json.RawMessage) e
 	return b.ledger.Release(tx, c.Record.RequestID, c.Reason)
 }
 
-// Charge is what a charge was for, as the meta of its transaction says for
-// good: records are deleted some day, the ledger never is.
+// Charge is what a charge was for. It is kept in the meta of the transaction,
+// because records are deleted some day and the ledger never is.
 type Charge struct {
 	PriceVersion string           `json:"price_version"`
 	Channel      string           `json:"channel,omitempty"` // that answered

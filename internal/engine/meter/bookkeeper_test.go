@@ -14,6 +14,7 @@ import (
 	"rubicon/internal/books/journal"
 	"rubicon/internal/books/ledger"
 	"rubicon/internal/books/state"
+	"rubicon/internal/engine/billing"
 	"rubicon/internal/engine/meter"
 
 	"rubicon/internal/store/storetest"
@@ -28,7 +29,7 @@ func TestOpenThenClose(t *testing.T) {
 		t.Errorf("begun as %s", r.Outcome)
 	}
 
-	b, err := meter.MakeBill(request(meter.ReceivedAnswer, attempt(1, nil, true, "replay_read_error"), attempt(2, seen(), true, "answered")))
+	b, err := billing.Make(request(billing.ReceivedAnswer, attempt(1, nil, true, "replay_read_error"), attempt(2, seen(), true, "answered")))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,7 +63,7 @@ func TestCloseReleases(t *testing.T) {
 	f := open(t)
 	f.credit(usd)
 	f.mustBegin("req_1")
-	b, err := meter.MakeBill(request(meter.ReceivedNothing, attempt(1, nil, true, "header_timeout")))
+	b, err := billing.Make(request(billing.ReceivedNothing, attempt(1, nil, true, "header_timeout")))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,7 +86,7 @@ func TestCloseIsOneTransaction(t *testing.T) {
 	f.credit(usd)
 	f.mustBegin("req_1")
 	bad := meter.RequestEnd{Record: journal.Record{RequestID: "req_1", Customer: "cus_other", PublicModel: model, Outcome: journal.OutcomeCompleted},
-		Bill:  meter.Bill{Charged: true, Charge: 1, Costs: []ledger.CostArgs{cost(1, 5)}},
+		Bill:  billing.Bill{Charged: true, Charge: 1, Costs: []ledger.CostArgs{cost(1, 5)}},
 		State: []state.Entry{{Kind: state.KindResponse, ID: "resp_1", Origin: "o"}}}
 	if err := f.Close(t.Context(), bad); !errors.Is(err, ledger.ErrInvalid) {
 		t.Fatalf("another customer's hold: %v", err)
@@ -271,7 +272,7 @@ func TestRefunds(t *testing.T) {
 	for _, id := range []string{"req_1", "req_2"} {
 		f.mustBegin(id)
 		r := journal.Record{RequestID: id, Customer: customer, PublicModel: model, Outcome: journal.OutcomeCompleted, Charge: 350_000}
-		if err := f.Close(t.Context(), meter.RequestEnd{Record: r, Bill: meter.Bill{Charged: true, Charge: 350_000}}); err != nil {
+		if err := f.Close(t.Context(), meter.RequestEnd{Record: r, Bill: billing.Bill{Charged: true, Charge: 350_000}}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -19,7 +19,8 @@ import (
 // one transaction.
 const progressEvery = time.Second
 
-// Progress is one running request's progress. The turn adds; the board reads.
+// Progress is one running request's progress. The turn adds to it, and the
+// bookkeeper reads it.
 type Progress struct {
 	id      string
 	Events  atomic.Int64 // output events handed over
@@ -27,11 +28,11 @@ type Progress struct {
 	Content atomic.Bool  // there was content in them: the customer pays
 	route   atomic.Pointer[RunningAttempt]
 
-	noted progressAt // only the board's Run touches it
+	noted progressAt // only Run touches it
 }
 
-// RunningAttempt is the attempt that runs, and those that were lost before it: what
-// they cost is the operator's also when the gateway dies during this one.
+// RunningAttempt is the attempt that runs, and those that were lost before it:
+// the operator bears their cost also when the gateway ends during this one.
 type RunningAttempt struct {
 	Attempt       int               `json:"attempt"`
 	Channel       string            `json:"channel"`
@@ -40,11 +41,11 @@ type RunningAttempt struct {
 	BytesPerToken float64           `json:"bytes_per_token,omitempty"` // as learned when it was dispatched
 	Earlier       []journal.Attempt `json:"lost,omitempty"`
 	Whole         *LiveWhole        `json:"whole,omitempty"`
-	Content       bool              `json:"content,omitempty"` // of what was handed over; the board fills it in
+	Content       bool              `json:"content,omitempty"` // of what was handed over; set when the note is written
 }
 
-// LiveWhole is what an answer has told that its client has in whole, although
-// its stream is not over: every word and the reason why it ended.
+// LiveWhole is what is known of an answer that its client has in whole, although
+// its stream is not over: all of its text and the reason why it ended.
 type LiveWhole struct {
 	ResponseID string      `json:"response_id,omitempty"`
 	Usage      price.Usage `json:"usage"` // tools and tier included
@@ -68,44 +69,45 @@ func (l *Progress) Whole(w *LiveWhole) {
 	l.route.Store(&r)
 }
 
-// now is how far the request has come. The route is read last: whoever changes
-// both changes it first.
+// now is how far the request has come. The route is read last, because the turn
+// changes it before it changes the counters.
 func (l *Progress) now() progressAt {
 	events, bytes, content := l.Events.Load(), l.Bytes.Load(), l.Content.Load()
 	return progressAt{events, bytes, content, l.route.Load()}
 }
 
-// runningRequests is the running requests.
+// runningRequests is the list of running requests.
 type runningRequests struct {
 	mu   sync.Mutex
 	live map[*Progress]struct{}
 }
 
-// Track puts a request on the board; the returned function takes it off.
+// Track adds a request to the list of running requests; the returned function
+// removes it.
 func (b *Bookkeeper) Track(id string) (*Progress, func()) {
 	l := &Progress{id: id}
-	b.board.mu.Lock()
-	defer b.board.mu.Unlock()
-	if b.board.live == nil {
-		b.board.live = map[*Progress]struct{}{}
+	b.running.mu.Lock()
+	defer b.running.mu.Unlock()
+	if b.running.live == nil {
+		b.running.live = map[*Progress]struct{}{}
 	}
-	b.board.live[l] = struct{}{}
+	b.running.live[l] = struct{}{}
 	return l, func() {
-		b.board.mu.Lock()
-		defer b.board.mu.Unlock()
-		delete(b.board.live, l)
+		b.running.mu.Lock()
+		defer b.running.mu.Unlock()
+		delete(b.running.live, l)
 	}
 }
 
 // Running is how many requests run.
 func (b *Bookkeeper) Running() int {
-	b.board.mu.Lock()
-	defer b.board.mu.Unlock()
-	return len(b.board.live)
+	b.running.mu.Lock()
+	defer b.running.mu.Unlock()
+	return len(b.running.live)
 }
 
-// Run notes progress once a second until ctx ends, and tells a database that is
-// back what waited for it.
+// Run writes progress once a second until ctx ends, and writes the queue back
+// when the database is available again.
 func (b *Bookkeeper) Run(ctx context.Context) error {
 	t := time.NewTicker(progressEvery)
 	defer t.Stop()
@@ -120,8 +122,8 @@ func (b *Bookkeeper) Run(ctx context.Context) error {
 	}
 }
 
-// attemptNote writes what has changed. A failure is not fatal: the next tick tries
-// again, and the end of the request does not depend on it.
+// writeProgress writes what has changed. A failure is not fatal: the next tick
+// tries again, and the end of the request does not depend on it.
 func (b *Bookkeeper) writeProgress(ctx context.Context) {
 	changed := b.changed()
 	if len(changed) == 0 {
@@ -180,16 +182,16 @@ func (r progressAt) attemptNote() string {
 }
 
 func (b *Bookkeeper) changed() []progress {
-	b.board.mu.Lock()
-	defer b.board.mu.Unlock()
+	b.running.mu.Lock()
+	defer b.running.mu.Unlock()
 	var out []progress
-	for l := range b.board.live {
+	for l := range b.running.live {
 		now := l.now()
 		if now != l.noted {
 			out = append(out, progress{l, now})
 		}
 	}
-	// In one order, as settlements take them: or the two could wait for each other.
+	// In the order of settlements, or the two could deadlock in the database.
 	slices.SortFunc(out, func(a, b progress) int { return strings.Compare(a.live.id, b.live.id) })
 	return out
 }

@@ -10,6 +10,7 @@ import (
 
 	"rubicon/internal/books/journal"
 	"rubicon/internal/books/ledger"
+	"rubicon/internal/engine/billing"
 	"rubicon/internal/engine/replay"
 	"rubicon/internal/money/price"
 	"rubicon/internal/store"
@@ -18,15 +19,15 @@ import (
 	"rubicon/internal/wire/protocol"
 )
 
-// Recover resolves what a node left behind that died: every request that is
-// still on record as running there, and every hold that nobody runs. What was
-// delivered is charged by estimate, never above the hold; where no output was,
-// the hold is released. Running it again does nothing, and two nodes may do it
+// Recover resolves what a node left open when it ended: every request that is
+// still on record as running there, and every hold without a running request.
+// What was delivered is charged by estimate, never above the hold; where there was
+// no output, the hold is released. Running it again does nothing, and two nodes may do it
 // at the same time.
 //
 // prices finds the list of a version, under which the request began; costs are
-// those in force now, since they have no versions. A request whose list nobody
-// knows is released, because nobody can say its price.
+// those in force now, since they have no versions. A request whose list is
+// unknown is released, because its price is unknown.
 func (b *Bookkeeper) Recover(ctx context.Context, node string, prices func(version string) (price.List, bool),
 	costs func(channel, publicModel string) (price.List, bool), log *slog.Logger) (resolved int, err error) {
 	left, err := b.unfinishedOf(ctx, node)
@@ -38,7 +39,7 @@ func (b *Bookkeeper) Recover(ctx context.Context, node string, prices func(versi
 		c := interrupted{Running: r, hold: hold, held: held, prices: prices, costs: costs}.closing(b.now(), log)
 		err := b.close(ctx, c)
 		if errors.Is(err, ledger.ErrResolved) {
-			continue // somebody else was quicker
+			continue // another node has resolved it
 		}
 		if err != nil {
 			return resolved, fmt.Errorf("resolving %s: %w", r.Record.RequestID, err)
@@ -65,12 +66,12 @@ func (b *Bookkeeper) Recover(ctx context.Context, node string, prices func(versi
 // recoveredNote is in the record of every request that Recover resolved.
 const recoveredNote = "the gateway died while this request ran; it was resolved at the next start"
 
-// unfinished is what is unfinished, as of one moment: read one after the other, a
-// request that began in between would look like a hold that nobody runs.
+// unfinished is what a node left open, read at one moment. With two reads, a
+// request that began in between would look like a hold without a request.
 type unfinished struct {
 	running            []journal.Running
 	holds              map[string]ledger.OpenHold
-	holdsWithoutRecord []string // holds that nobody runs
+	holdsWithoutRecord []string // requests with an open hold and no record
 }
 
 func (b *Bookkeeper) unfinishedOf(ctx context.Context, node string) (left unfinished, err error) {
@@ -104,18 +105,17 @@ type interrupted struct {
 // closing works out how the request ends.
 func (w interrupted) closing(now time.Time, log *slog.Logger) RequestEnd {
 	r := w.Record
-	bill, err := MakeBill(w.billing())
+	bill, err := billing.Make(w.billing())
 	if err != nil {
-		log.Error("working out a bill; the hold is released", "request_id", r.RequestID, "error", err)
-		bill = Bill{Usage: journal.Usage{Source: SourceNone}}
+		log.Error("computing the bill failed; the hold is released", "request_id", r.RequestID, "error", err)
+		bill = billing.Bill{Usage: journal.Usage{Source: journal.SourceNone}}
 	}
 	r.AfterOutput = w.hadOutput()
 	r.Outcome, r.Error = w.outcome()
 	r.Delivered = journal.Delivered{Events: w.Progress.OutputEvents, Bytes: w.Progress.DeliveredBytes}
-	r.Usage, r.Charge, r.Lines = bill.Usage, bill.Charge, bill.Lines
 	r.FinishedAt = now
 	if at := w.Progress.At; at.After(r.StartedAt) {
-		r.Times.Total = at.Sub(r.StartedAt).Milliseconds() // the last sign of life
+		r.Times.Total = at.Sub(r.StartedAt).Milliseconds() // when its progress was last written
 	}
 	r.Notes = append(r.Notes, recoveredNote)
 	if whole := w.whole(); whole != nil {
@@ -124,10 +124,8 @@ func (w interrupted) closing(now time.Time, log *slog.Logger) RequestEnd {
 	if route, ok := w.route(); ok {
 		r.UpstreamModel = route.UpstreamModel
 		r.Attempts = append(append(r.Attempts, route.Earlier...), w.attempt(route))
-		for i := range r.Attempts {
-			r.Attempts[i].Cost = bill.CostOf(r.Attempts[i].N)
-		}
 	}
+	WriteBill(&r, bill)
 	return RequestEnd{Record: r, Bill: bill, Uncharged: !w.held, Reason: string(replay.GatewayFault)}
 }
 
@@ -156,18 +154,18 @@ func (w interrupted) outcome() (journal.Outcome, *journal.Error) {
 	return journal.OutcomeFailed, told
 }
 
-// paysFor tells whether content was among the output that was handed over.
+// paysFor reports whether content was among the output that was handed over.
 func (w interrupted) paysFor(route RunningAttempt) bool {
 	return w.hadOutput() && (route.Content || w.Progress.DeliveredBytes > 0)
 }
 
-// billing is the request as Settle wants it. An attempt that was dispatched
+// billing is the request as billing.Make wants it. An attempt that was dispatched
 // may have executed.
-func (w interrupted) billing() BillInput {
-	var billing Billing
-	_ = json.Unmarshal(w.Record.Billing, &billing) // of another version, or none: nothing is charged
-	c := BillInput{Request: w.Record.RequestID, Customer: w.Record.Customer, Model: w.Record.PublicModel, Held: w.hold.Amount,
-		InputEstimate: billing.InputEstimate, BytesPerToken: billing.BytesPerToken, Uncharged: billing.Uncharged || !w.held}
+func (w interrupted) billing() billing.Input {
+	var start Billing
+	_ = json.Unmarshal(w.Record.Billing, &start) // of another version, or none: nothing is charged
+	c := billing.Input{Request: w.Record.RequestID, Customer: w.Record.Customer, Model: w.Record.PublicModel, Held: w.hold.Amount,
+		InputEstimate: start.InputEstimate, BytesPerToken: start.BytesPerToken, Uncharged: start.Uncharged || !w.held}
 	list, priced := w.prices(w.Record.PriceVersion)
 	c.Price = list
 	seen := &protocol.Observed{}
@@ -176,26 +174,26 @@ func (w interrupted) billing() BillInput {
 	switch {
 	case !priced:
 	case whole != nil:
-		c.Received, *seen = ReceivedAnswer, whole.seen()
+		c.Received, *seen = billing.ReceivedAnswer, whole.seen()
 	case w.paysFor(route):
-		c.Received = ReceivedPart
+		c.Received = billing.ReceivedPart
 	}
 	seen.TextBytes = w.Progress.DeliveredBytes
 	if route.BytesPerToken > 0 {
 		c.BytesPerToken = route.BytesPerToken
 	}
-	if dispatched || c.Received != ReceivedNothing {
+	if dispatched || c.Received != billing.ReceivedNothing {
 		for _, lost := range route.Earlier {
-			c.Attempts = append(c.Attempts, Attempt{N: lost.N, Channel: lost.Channel, Cost: w.cost(lost.Channel),
+			c.Attempts = append(c.Attempts, billing.Attempt{N: lost.N, Channel: lost.Channel, Cost: w.cost(lost.Channel),
 				Executed: lost.MayHaveExecuted, Reason: lost.Reason})
 		}
-		c.Attempts = append(c.Attempts, Attempt{N: max(route.Attempt, 1), Channel: route.Channel, Cost: w.cost(route.Channel), Executed: true,
+		c.Attempts = append(c.Attempts, billing.Attempt{N: max(route.Attempt, 1), Channel: route.Channel, Cost: w.cost(route.Channel), Executed: true,
 			Seen: seen, Reason: string(replay.GatewayFault)})
 	}
 	return c
 }
 
-// cost is what the channel costs now; one that is gone costs nothing.
+// cost is what the channel costs now; a removed one costs nothing.
 func (w interrupted) cost(channel string) price.List {
 	cost, known := w.costs(channel, w.Record.PublicModel)
 	if !known {
@@ -204,8 +202,8 @@ func (w interrupted) cost(channel string) price.List {
 	return cost
 }
 
-// route is the attempt that ran last. Before the first note the chosen channel
-// stands in the record; the dispatch follows the choice at once.
+// route is the attempt that ran last. Before the first note it is taken from the
+// chosen channel in the record, since the dispatch follows the choice at once.
 func (w interrupted) route() (RunningAttempt, bool) {
 	var route RunningAttempt
 	if err := json.Unmarshal([]byte(w.Progress.Note), &route); err == nil && route.Channel != "" {
@@ -219,10 +217,10 @@ func (w interrupted) route() (RunningAttempt, bool) {
 
 func (w interrupted) attempt(route RunningAttempt) journal.Attempt {
 	a := journal.Attempt{N: route.Attempt, Channel: route.Channel, Credential: route.Credential, UpstreamModel: route.UpstreamModel,
-		Outcome: "failed", Failure: string(classify.GatewayFault), MayHaveExecuted: true,
+		Outcome: journal.AttemptFailed, Failure: string(classify.GatewayFault), MayHaveExecuted: true,
 		Verdict: string(replay.Deliver), Reason: string(replay.GatewayFault), Events: w.Progress.OutputEvents, StartedAt: w.Record.StartedAt}
 	if w.whole() != nil {
-		a.Outcome, a.Failure, a.Reason = "completed", "", string(replay.Answered)
+		a.Outcome, a.Failure, a.Reason = journal.AttemptCompleted, "", string(replay.Answered)
 	}
 	return a
 }

@@ -17,13 +17,14 @@ import (
 	"rubicon/internal/wire/fault"
 )
 
-// uncertainReason is why a hold is released that nobody knew to exist.
+// uncertainReason is the reason of releasing a hold whose commit was uncertain.
 const uncertainReason = fault.StoreUnavailable
 
-// Queue sets where the ends of requests wait while the database is away, and
-// who is told once a second how many there are; before anything is written.
-func (b *Bookkeeper) Queue(s *spool.Spool, log *slog.Logger, told func(waiting int, since time.Time)) {
-	b.queue, b.log, b.onWaiting = s, log, told
+// Queue sets the spool in which the ends of requests wait while the database is
+// away, and a function that is called once a second with their number. It must be
+// called before anything is written.
+func (b *Bookkeeper) Queue(s *spool.Spool, log *slog.Logger, onWaiting func(waiting int, since time.Time)) {
+	b.queue, b.log, b.onWaiting = s, log, onWaiting
 }
 
 // Waiting is how many ends of requests wait for the database, and since when
@@ -35,16 +36,16 @@ func (b *Bookkeeper) Waiting() (n int, since time.Time) {
 	return b.queue.Waiting()
 }
 
-// writeBackIfPossible tells the database what waits, or tries whether a server takes writes:
-// a node without traffic would not know. A file is tried when somebody asks
-// (Probe), which takes no time.
+// writeBackIfPossible writes the queue back. When it is empty, a database server
+// is probed instead, because a node without traffic would not notice an outage. A
+// database file is probed only when Probe is called, which is cheap.
 func (b *Bookkeeper) writeBackIfPossible(ctx context.Context) {
 	if b.queue == nil {
 		return
 	}
 	if n, _ := b.queue.Waiting(); n > 0 {
-		if told, err := b.WriteBack(ctx, b.queue); told > 0 {
-			b.log.Info("ends of requests that waited are in the database", "requests", told, "error", err)
+		if written, err := b.WriteBack(ctx, b.queue); written > 0 {
+			b.log.Info("wrote back the ends of requests from the spool", "requests", written, "error", err)
 		}
 	} else if b.DatabaseAway() || b.db.Shared() {
 		b.Probe(ctx)
@@ -55,7 +56,7 @@ func (b *Bookkeeper) writeBackIfPossible(ctx context.Context) {
 }
 
 // Probe writes to the database unless it took a write within the last second, so
-// that Away is true to the moment.
+// that DatabaseAway is current.
 func (b *Bookkeeper) Probe(ctx context.Context) {
 	b.probing.Lock()
 	defer b.probing.Unlock()
@@ -64,7 +65,7 @@ func (b *Bookkeeper) Probe(ctx context.Context) {
 	}
 }
 
-// queuedEnd is what waits: the end of a request. It may be carried out more than
+// queuedEnd is the end of a request in the queue. It may be written more than
 // once.
 type queuedEnd struct {
 	Closing RequestEnd `json:"closing"`
@@ -73,17 +74,18 @@ type queuedEnd struct {
 	HoldUncertain bool `json:"void,omitempty"`
 }
 
-// DatabaseAway tells whether the database's last word was that it is away.
+// DatabaseAway reports whether the last write found the database away.
 func (b *Bookkeeper) DatabaseAway() bool { return b.databaseAway.Load() }
 
-// noteDatabaseResult takes in what the database said to work under ctx.
+// noteDatabaseResult notes whether the database was away, from the error of a
+// write.
 func (b *Bookkeeper) noteDatabaseResult(ctx context.Context, err error) {
 	switch {
 	case isUnavailable(err):
 		if !b.databaseAway.Swap(true) {
 			b.log.Error("the database is away: ends of requests wait on disk, new requests are refused", "error", err)
 		}
-	case err != nil: // of the work, or nobody waited: no word about writes
+	case err != nil: // an error of the work itself, or ctx ended: it says nothing about the database
 	default:
 		b.wrote.Store(b.now().UnixMilli())
 		if b.databaseAway.Swap(false) {
@@ -93,16 +95,17 @@ func (b *Bookkeeper) noteDatabaseResult(ctx context.Context, err error) {
 	}
 }
 
-// isUnavailable tells an error of a database that is away from one of the work.
+// isUnavailable reports whether the error means that the database is away, and
+// not that the work itself failed.
 func isUnavailable(err error) bool {
 	return errors.Is(err, store.ErrUnavailable) || errors.Is(err, store.ErrUncertain) || errors.Is(err, store.ErrClosed)
 }
 
-// errWait is a database that keeps a request waiting for too long: it may as
-// well be away.
+// errWait is the cause when the database keeps a request waiting for too long. It
+// counts as a database that is away.
 var errWait = fmt.Errorf("%w: a request waited for %s", store.ErrUnavailable, waitTime)
 
-// refused tells an end that can never be written from one that could not be now.
+// refused reports whether an end can never be written, and not only not now.
 func refused(err error) bool {
 	var p *store.Panic
 	return errors.Is(err, ledger.ErrInvalid) || errors.Is(err, ledger.ErrNoHold) || errors.Is(err, ledger.ErrResolved) ||
@@ -139,7 +142,8 @@ func (b *Bookkeeper) Keep(c RequestEnd) {
 	}
 }
 
-// keep puts an end into the queue on which nobody relies.
+// keep puts an end into the queue, in memory where the disk does not take it. If
+// that copy is lost, the next start resolves the request.
 func (b *Bookkeeper) keep(e queuedEnd) {
 	if b.queue == nil {
 		return
@@ -158,9 +162,9 @@ func (e queuedEnd) encode() ([]byte, error) {
 	return json.Marshal(e)
 }
 
-// spare tells an entry that stands for no money: the record of a request that
-// was refused, or whose client left, before anything was done for it. A flood of
-// those must not take the room of settlements.
+// spare reports whether an entry is without money: the record of a request that
+// was refused, or whose client left, before its first attempt. Many of those must
+// not take the room of settlements.
 func (e queuedEnd) spare() bool {
 	r := e.Closing.Record
 	return !e.HoldUncertain && e.Closing.Uncharged && len(r.Attempts) == 0 && (r.Outcome == journal.OutcomeRejected || r.Outcome == journal.OutcomeCancelled)
@@ -173,7 +177,7 @@ type losses struct {
 	now   int64 // in this outage
 }
 
-// note counts one, and says the first of an outage.
+// note counts one, and logs the first of an outage.
 func (l *losses) note(log *slog.Logger, why error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -183,7 +187,7 @@ func (l *losses) note(log *slog.Logger, why error) {
 	}
 }
 
-// over says how many an outage cost.
+// over logs how many were dropped in an outage.
 func (l *losses) over(log *slog.Logger) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -201,9 +205,10 @@ func (b *Bookkeeper) Unrecorded() int64 {
 	return b.lost.total
 }
 
-// WriteBack tells the database what waits in a spool, in order. An error says that
-// it is still away; everything else is done with.
-func (b *Bookkeeper) WriteBack(ctx context.Context, s *spool.Spool) (told int, err error) {
+// WriteBack writes to the database what waits in a spool, in order, and returns
+// how many entries were written. An error means that the database is still away;
+// an entry that fails for another reason is logged and removed.
+func (b *Bookkeeper) WriteBack(ctx context.Context, s *spool.Spool) (written int, err error) {
 	err = s.Process(func(entries [][]byte) (int, error) {
 		errs := make([]error, len(entries))
 		var wg sync.WaitGroup
@@ -215,14 +220,14 @@ func (b *Bookkeeper) WriteBack(ctx context.Context, s *spool.Spool) (told int, e
 			if err != nil {
 				return i, err
 			}
-			told++
+			written++
 		}
 		return len(entries), nil
 	})
 	if err != nil {
-		err = fmt.Errorf("telling the database what waited: %w", err)
+		err = fmt.Errorf("writing back a spool: %w", err)
 	}
-	return told, err
+	return written, err
 }
 
 // writeQueued writes one end. The error is nil unless the database is away or ctx
@@ -239,9 +244,9 @@ func (b *Bookkeeper) writeQueued(ctx context.Context, raw []byte) error {
 		return err
 	}
 	if err != nil {
-		// Nobody else can do more about it. The hold, if it is open, is
-		// resolved at the next start.
-		b.log.Error("the end of a request that waited cannot be written", "request_id", e.Closing.Record.RequestID, "error", err, "entry", string(raw))
+		// Trying again would not help. The hold, if it is open, is resolved at
+		// the next start.
+		b.log.Error("an end of a request in the spool cannot be written", "request_id", e.Closing.Record.RequestID, "error", err, "entry", string(raw))
 	}
 	return nil
 }
@@ -274,12 +279,13 @@ func (b *Bookkeeper) releasePossibleHold(ctx context.Context, c RequestEnd) erro
 	}, ledger.Expect(c.Record.Customer, c.Record.RequestID))
 }
 
-// correctionReason stands in the adjustment that corrects what a recovery assumed.
+// correctionReason is the reason of the adjustment that corrects the estimate of
+// a take-over.
 const correctionReason = "late_settlement"
 
-// correctEstimate deals with an end that comes after another: its own, written before the
-// answer was lost, or that of a recovery, which could only estimate. Of the
-// latter the difference is adjusted, once. own is what to return for its own.
+// correctEstimate handles an end of a request that has ended already. Either the
+// same end was written before and its confirmation was lost; then own is returned.
+// Or a take-over has estimated the charge; then the difference is adjusted, once.
 func (b *Bookkeeper) correctEstimate(ctx context.Context, c RequestEnd, own error) error {
 	was, err := b.journal.Get(ctx, c.Record.RequestID)
 	if err != nil {

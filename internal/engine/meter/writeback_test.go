@@ -13,6 +13,7 @@ import (
 	"rubicon/internal/books/journal"
 	"rubicon/internal/books/ledger"
 	"rubicon/internal/books/state"
+	"rubicon/internal/engine/billing"
 	"rubicon/internal/engine/meter"
 	"rubicon/internal/money/price"
 	"rubicon/internal/store"
@@ -47,9 +48,9 @@ func (f *fixture) replay(s *spool.Spool) int {
 // answered is the end of a request with everything that an end can have.
 func answered(t *testing.T, id string) meter.RequestEnd {
 	t.Helper()
-	c := request(meter.ReceivedAnswer, attempt(1, nil, true, "replay_read_error"), attempt(2, seen(), true, "answered"))
+	c := request(billing.ReceivedAnswer, attempt(1, nil, true, "replay_read_error"), attempt(2, seen(), true, "answered"))
 	c.Request = id
-	b, err := meter.MakeBill(c)
+	b, err := billing.Make(c)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,6 +6,7 @@ import (
 
 	"rubicon/internal/config"
 	"rubicon/internal/engine/replay"
+	"rubicon/internal/engine/upstream"
 	"rubicon/internal/engine/wording"
 	"rubicon/internal/health"
 	"rubicon/internal/wire/classify"
@@ -126,7 +127,7 @@ func (t *turn) clientError(a *attempt, handed replay.Handed) *fault.Error {
 	}
 	f := wording.Of(shown, t.req.Protocol, gatewayCode(shown, t.req))
 	a.secrets().Clean(f)
-	if f.RetryAfter >= health.Longest {
+	if f.RetryAfter >= upstream.LongestWait {
 		f.RetryAfter = 0 // no client waits for a year
 	}
 	if f.RetryAfter == 0 && (a.failed.Failure == classify.Balance || a.failed.Failure == classify.RateLimited || a.failed.RateLimit) {

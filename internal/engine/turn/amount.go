@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 
+	"rubicon/internal/engine/billing"
 	"rubicon/internal/engine/meter"
 	"rubicon/internal/money"
 	"rubicon/internal/money/price"
@@ -17,7 +18,7 @@ func (t *turn) amount() (held money.Nano, tokens expected, f *fault.Error) {
 	p := &t.req.Parsed
 	t.bounds = t.believed()
 	t.estimate += price.EstimateInput(p.EstimateBytes, p.Attachments)
-	t.billing = meter.Billing{InputEstimate: t.estimate, BytesPerToken: meter.FirstBytesPerToken}
+	t.billing = meter.Billing{InputEstimate: t.estimate, BytesPerToken: billing.FirstBytesPerToken}
 	t.rec.PriceVersion = t.model.Price.Version()
 	if t.req.Uncharged {
 		return 0, expected{}, nil
@@ -40,9 +41,9 @@ func (t *turn) amount() (held money.Nano, tokens expected, f *fault.Error) {
 
 // believed bounds the usage that is believed of this request. What is on record
 // of a stored parent stands in the estimate by now, and nothing else.
-func (t *turn) believed() meter.Bounds {
+func (t *turn) believed() billing.Bounds {
 	p := &t.req.Parsed
-	b := meter.Bounds{Body: int64(len(t.req.Body)), Attachments: int64(p.Attachments), Parent: t.estimate}
+	b := billing.Bounds{Body: int64(len(t.req.Body)), Attachments: int64(p.Attachments), Parent: t.estimate}
 	if p.MaxOutput > 0 {
 		b.Maximum = mostOutput(p.Choices, p.MaxOutput)
 	}

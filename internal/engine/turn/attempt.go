@@ -310,11 +310,11 @@ func (a *attempt) close() {
 // entry is the attempt as the record shows it.
 func (a *attempt) entry() journal.Attempt {
 	e := journal.Attempt{N: a.n, Channel: a.route.Candidate.Channel.Name, Credential: a.route.CredentialName(),
-		UpstreamModel: a.route.Candidate.UpstreamModel, Status: a.status, Outcome: outcomeAnswered, Verdict: string(a.verdict.Action),
+		UpstreamModel: a.route.Candidate.UpstreamModel, Status: a.status, Outcome: journal.AttemptCompleted, Verdict: string(a.verdict.Action),
 		Reason: string(a.verdict.Reason), Events: int64(a.seen.Events), Bytes: a.bytes, UpstreamRequestID: a.requestID,
 		StartedAt: a.started.UTC(), FirstEventMS: a.firstEvent.Milliseconds(), MS: a.took.Milliseconds(), MayHaveExecuted: true}
 	if a.failed != nil {
-		e.Outcome, e.Failure, e.MayHaveExecuted = outcomeFailed, string(a.failed.Failure), a.failed.Executed
+		e.Outcome, e.Failure, e.MayHaveExecuted = journal.AttemptFailed, string(a.failed.Failure), a.failed.Executed
 		e.Code = a.failed.Info.Code
 		if e.Code == "" {
 			e.Code = a.failed.Info.Type
@@ -324,9 +324,3 @@ func (a *attempt) entry() journal.Attempt {
 	}
 	return e
 }
-
-// Outcomes of an attempt.
-const (
-	outcomeAnswered = "completed"
-	outcomeFailed   = "failed"
-)

@@ -7,6 +7,7 @@ import (
 	"rubicon/internal/books/journal"
 	"rubicon/internal/books/state"
 	"rubicon/internal/config"
+	"rubicon/internal/engine/billing"
 	"rubicon/internal/engine/meter"
 	"rubicon/internal/engine/replay"
 	"rubicon/internal/engine/wording"
@@ -142,16 +143,16 @@ func (t *turn) outcome(a *attempt, handed replay.Handed) journal.Outcome {
 
 // paid is the row of the table of who pays (docs/contract.md#s7-who-pays). Output is what commits;
 // what is paid for is content: of events that carry none the client has nothing.
-func (t *turn) paid(a *attempt, handed replay.Handed) meter.Received {
+func (t *turn) paid(a *attempt, handed replay.Handed) billing.Received {
 	switch {
 	case a.failed == nil:
-		return meter.ReceivedAnswer
+		return billing.ReceivedAnswer
 	case handed == replay.OutputHanded && t.live.Content.Load():
-		return meter.ReceivedPart
+		return billing.ReceivedPart
 	case a.seen.Result && a.seen.Content:
-		return meter.ReceivedFailedResult
+		return billing.ReceivedFailedResult
 	}
-	return meter.ReceivedNothing
+	return billing.ReceivedNothing
 }
 
 // shownFailure is how the failure is shown.
@@ -187,17 +188,17 @@ func (t *turn) form(a *attempt, handed replay.Handed) Form {
 
 // bills works out who pays what, with the record that says so.
 func (t *turn) bills(a *attempt, handed replay.Handed) meter.RequestEnd {
-	c := meter.BillInput{Request: t.req.ID, Customer: t.req.Principal.Customer.ID, Model: t.model.Name, Price: t.model.Price, Held: t.billing.Held,
+	c := billing.Input{Request: t.req.ID, Customer: t.req.Principal.Customer.ID, Model: t.model.Name, Price: t.model.Price, Held: t.billing.Held,
 		InputEstimate: t.estimate, Bounds: t.bounds, BytesPerToken: t.billing.BytesPerToken, Uncharged: t.req.Uncharged,
 		Received: t.paid(a, handed)}
 	for _, x := range t.attempts {
-		c.Attempts = append(c.Attempts, meter.Attempt{N: x.n, Channel: x.route.Candidate.Channel.Name, Cost: x.route.Candidate.Cost,
+		c.Attempts = append(c.Attempts, billing.Attempt{N: x.n, Channel: x.route.Candidate.Channel.Name, Cost: x.route.Candidate.Cost,
 			Executed: x.failed == nil || x.failed.Executed, Seen: x.seen, Reason: string(x.lostReason())})
 	}
-	bill, err := meter.MakeBill(c)
+	bill, err := billing.Make(c)
 	if err != nil {
 		t.engine.Log.Error("working out a bill", "request_id", t.req.ID, "error", err)
-		bill = meter.Bill{Usage: t.rec.Usage}
+		bill = billing.Bill{Usage: t.rec.Usage}
 	}
 	t.learn(a, bill)
 	t.doubt(bill)
@@ -205,8 +206,8 @@ func (t *turn) bills(a *attempt, handed replay.Handed) meter.RequestEnd {
 }
 
 // learn takes in how an answer was used that reported it believably.
-func (t *turn) learn(a *attempt, bill meter.Bill) {
-	if a.failed == nil && bill.Usage.Source == meter.SourceReported {
+func (t *turn) learn(a *attempt, bill billing.Bill) {
+	if a.failed == nil && bill.Usage.Source == journal.SourceReported {
 		t.engine.Learner.Learn(a.route.Candidate.UpstreamModel, a.seen.TextBytes, bill.Usage.Output)
 		if !t.req.Protocol.NoOutput {
 			t.engine.Learner.LearnOutput(t.model.Name, bill.Usage.Output, t.req.Parsed.Choices)
@@ -215,7 +216,7 @@ func (t *turn) learn(a *attempt, bill meter.Bill) {
 }
 
 // doubt puts on record, and tells operators, what was reported and cannot be.
-func (t *turn) doubt(bill meter.Bill) {
+func (t *turn) doubt(bill billing.Bill) {
 	for _, n := range bill.Anomalies {
 		if slices.Contains(t.rec.Notes, n.String()) {
 			continue // the bill is made anew when an end could not be written
@@ -235,15 +236,13 @@ func (a *attempt) lostReason() string {
 const spilledNote = "atomic delivery went over limits.atomic_bytes; delivered as a stream from there"
 
 // closing is the bill and the finished record.
-func (t *turn) closing(bill meter.Bill, a *attempt, handed replay.Handed) meter.RequestEnd {
-	t.rec.Usage, t.rec.Charge, t.rec.Lines = bill.Usage, bill.Charge, bill.Lines
+func (t *turn) closing(bill billing.Bill, a *attempt, handed replay.Handed) meter.RequestEnd {
 	t.rec.Delivered = t.handedOver(a)
 	t.rec.Attempts = make([]journal.Attempt, 0, len(t.attempts))
 	for _, x := range t.attempts {
-		entry := x.entry()
-		entry.Cost = bill.CostOf(x.n)
-		t.rec.Attempts = append(t.rec.Attempts, entry)
+		t.rec.Attempts = append(t.rec.Attempts, x.entry())
 	}
+	meter.WriteBill(&t.rec, bill)
 	if t.gate.wentOverAtomicBound() && !slices.Contains(t.rec.Notes, spilledNote) {
 		t.rec.Notes = append(t.rec.Notes, spilledNote)
 	}

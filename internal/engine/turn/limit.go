@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"rubicon/internal/books/account"
 	"rubicon/internal/books/ledger"
 	"rubicon/internal/books/limit"
 	"rubicon/internal/wire/fault"
@@ -126,7 +127,7 @@ func (t *turn) budget() *ledger.Budget {
 	if b == nil {
 		return nil
 	}
-	start, _ := limit.Period(b.Period, time.Now())
+	start, _ := account.PeriodAt(b.Period, time.Now())
 	return &ledger.Budget{Amount: b.Amount, Since: start}
 }
 
@@ -141,7 +142,7 @@ func (t *turn) overBudget(over *ledger.OverBudget) *fault.Error {
 		{Name: "spent", Value: fmt.Sprintf("%q", over.Spent)}, {Name: "held", Value: fmt.Sprintf("%q", over.Held)},
 		{Name: "estimated_cost", Value: fmt.Sprintf("%q", over.Required)},
 	}
-	if _, end := limit.Period(period, time.Now()); !end.IsZero() {
+	if _, end := account.PeriodAt(period, time.Now()); !end.IsZero() {
 		f.Extra = append(f.Extra, fault.Field{Name: "resets_at", Value: fmt.Sprintf("%q", end.Format(time.RFC3339))})
 	}
 	return f

@@ -5,6 +5,7 @@ import (
 	"runtime/debug"
 
 	"rubicon/internal/books/journal"
+	"rubicon/internal/engine/billing"
 	"rubicon/internal/engine/meter"
 	"rubicon/internal/engine/replay"
 	"rubicon/internal/health"
@@ -37,7 +38,7 @@ func (t *turn) writeAfterPanic(cause error) {
 	t.rec.Outcome, t.rec.Error = journal.OutcomeFailed, &journal.Error{Code: fault.InternalError, Type: t.typeOf(fault.New(fault.InternalError, ""))}
 	if len(t.attempts) == 0 {
 		t.setTimes()
-		_ = t.finish(meter.RequestEnd{Record: t.rec, Bill: meter.Bill{Usage: t.rec.Usage}, Uncharged: t.req.Uncharged, Reason: string(replay.GatewayFault)})
+		_ = t.finish(meter.RequestEnd{Record: t.rec, Bill: billing.Bill{Usage: t.rec.Usage}, Uncharged: t.req.Uncharged, Reason: string(replay.GatewayFault)})
 		return
 	}
 	a := t.attempts[len(t.attempts)-1]

@@ -18,6 +18,7 @@ import (
 	"rubicon/internal/books/ledger"
 	"rubicon/internal/books/state"
 	"rubicon/internal/config"
+	"rubicon/internal/engine/billing"
 	"rubicon/internal/engine/meter"
 	"rubicon/internal/engine/upstream"
 	"rubicon/internal/health"
@@ -185,7 +186,7 @@ func (r *relayBench) open(tb testing.TB, cfg *config.Config) {
 	tb.Cleanup(client.Close)
 	r.who.Customer.ID, r.who.Key.ID = "cus_1", "key_1"
 	r.engine = &Engine{Config: func() *config.Config { return cfg }, Health: registry, Upstream: client,
-		Bookkeeper: meter.NewBookkeeper(db, books, journal.New(db, time.Now), states, time.Now), States: states, Learner: meter.NewLearner(),
+		Bookkeeper: meter.NewBookkeeper(db, books, journal.New(db, time.Now), states, time.Now), States: states, Learner: billing.NewLearner(),
 		Choose: route.Choose, Random: func() float64 { return 0.5 }, Log: slog.New(slog.DiscardHandler), Node: func() string { return "test" }}
 }
 

@@ -23,6 +23,7 @@ import (
 	"rubicon/internal/books/limit"
 	"rubicon/internal/books/state"
 	"rubicon/internal/config"
+	"rubicon/internal/engine/billing"
 	"rubicon/internal/engine/meter"
 	"rubicon/internal/engine/replay"
 	"rubicon/internal/engine/upstream"
@@ -42,7 +43,7 @@ type Engine struct {
 	Upstream   *upstream.Client
 	Bookkeeper *meter.Bookkeeper
 	States     *state.States
-	Learner    *meter.Learner
+	Learner    *billing.Learner
 	Limits     *limit.Limits // nil: keys' rates and concurrency are not enforced
 	Choose     Chooser
 	Random     func() float64 // in [0,1)
@@ -149,7 +150,7 @@ type turn struct {
 	stored   bool
 	storeOff bool // the gateway turned "store" off
 	estimate int64
-	bounds   meter.Bounds // of what is believed that it used
+	bounds   billing.Bounds // of what is believed that it used
 	grant    *limit.Grant
 	billing  meter.Billing
 	opened   bool // the hold and the record exist
@@ -201,7 +202,7 @@ func (e *Engine) begin(ctx context.Context, req *Request, sink Sink) *turn {
 		RequestID: req.ID, Customer: req.Principal.Customer.ID, Key: req.Principal.Key.ID, ClientRequestID: req.ClientRequestID,
 		Surface: req.Surface, Stream: req.Parsed.Stream, PublicModel: req.Parsed.Model, Outcome: journal.OutcomeRunning,
 		StartedAt: req.Received.UTC(), Node: e.node(), Attempts: []journal.Attempt{}, Decisions: []journal.Decision{},
-		Usage: journal.Usage{Tools: map[string]int64{}, Source: meter.SourceNone, Flags: []string{}},
+		Usage: journal.Usage{Tools: map[string]int64{}, Source: journal.SourceNone, Flags: []string{}},
 	}
 	return t
 }

@@ -21,7 +21,7 @@ const maxErrorBody = 64 << 10
 func (x *exchange) accept(call *Call) *Failure {
 	status := x.resp.StatusCode
 	if status == http.StatusSwitchingProtocols {
-		// What follows is of another protocol, which nobody asked for. The body is
+		// What follows is of another protocol, which the gateway did not ask for. The body is
 		// the bare connection: no deadline ends a read of it, so none is made.
 		return x.refusal(call, nil)
 	}
@@ -48,7 +48,7 @@ func decides(failure classify.Failure, cause error) bool {
 	return cause == errFirstEvent || cause == errFirstOutput || cause != errSlowBody && (failure == classify.ClientGone || failure == classify.TotalTimeout)
 }
 
-// rightKind tells whether a 2xx answer is of the kind that was asked for. What
+// rightKind reports whether a 2xx answer is of the kind that was asked for. What
 // is labelled as something else may be a stream all the same.
 func (x *exchange) rightKind(call *Call) (bool, error) {
 	contentType := x.resp.Header.Get("Content-Type")
@@ -158,8 +158,8 @@ func (x *exchange) bodyFailure(err error) (classify.Failure, error) {
 	return classify.ReadError, err
 }
 
-// cutOff tells whether an object that is not whole broke off: where nothing but
-// the end of the connection tells the body's end, a cut looks like one.
+// cutOff reports whether an object that is not whole broke off: where nothing but
+// the end of the connection marks the body's end, a cut looks like one.
 func (x *exchange) cutOff(body []byte) bool {
 	body = bytes.TrimSpace(body)
 	untold := x.resp.ProtoMajor == 1 && x.resp.ContentLength < 0 && len(x.resp.TransferEncoding) == 0
@@ -167,7 +167,7 @@ func (x *exchange) cutOff(body []byte) bool {
 }
 
 // read learns what a JSON body says about the failure. One that says nothing of
-// an error, like an answer that nobody asked for, is no error body.
+// an error, like an answer that was not asked for, is no error body.
 func (f *Failure) read(body []byte) {
 	if f.Info, f.JSON = classify.Body(body); f.JSON {
 		f.Body = body

@@ -1,6 +1,7 @@
 package upstream
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -66,14 +67,14 @@ func (c *Client) pool(ch *config.Channel) *http.Transport {
 	if t == nil {
 		t = &http.Transport{
 			DialContext:            c.dialer(ch.AllowPrivate),
-			DisableCompression:     true, // a stream asked for compressed arrives in lumps; what comes compressed all the same is decoded
+			DisableCompression:     true, // a compressed stream arrives in large pieces; what is compressed all the same is decoded
 			ForceAttemptHTTP2:      true,
 			MaxIdleConns:           0,
 			MaxIdleConnsPerHost:    1024,
 			WriteBufferSize:        2 << 10, // a head; a body of some size is written past it
 			IdleConnTimeout:        90 * time.Second,
 			TLSHandshakeTimeout:    abandonedDialTime,
-			HTTP2:                  &http.HTTP2Config{SendPingTimeout: 30 * time.Second, PingTimeout: 15 * time.Second}, // a dead connection carries many streams
+			HTTP2:                  &http.HTTP2Config{SendPingTimeout: 30 * time.Second, PingTimeout: 15 * time.Second}, // a broken connection carries many streams
 			MaxResponseHeaderBytes: 256 << 10,
 		}
 		c.pools[key] = t
@@ -85,10 +86,7 @@ func (c *Client) pool(ch *config.Channel) *http.Transport {
 // the transport cannot resend it; one without a body gets one that is empty,
 // because the transport resends a GET on its own.
 func (c *Client) request(ctx context.Context, call *Call) (*http.Request, error) {
-	method := call.Method
-	if method == "" {
-		method = http.MethodPost
-	}
+	method := cmp.Or(call.Method, http.MethodPost)
 	target := call.Channel.BaseURL + call.Path
 	if q := query(call); q != "" {
 		target += "?" + q
@@ -119,8 +117,8 @@ func (c *Client) request(ctx context.Context, call *Call) (*http.Request, error)
 	return req, nil
 }
 
-// credentialHeaders never travel, whoever forwards headers: a client's
-// credential is the gateway's business, and an upstream's is set below.
+// credentialHeaders are never sent upstream, whatever forwards headers: a client's
+// credential is for the gateway only, and an upstream's is set below.
 var credentialHeaders = [...]string{"Authorization", "Proxy-Authorization", "X-Api-Key", "Api-Key", "X-Goog-Api-Key", "Cookie", "Idempotency-Key"}
 
 // query is the channel's parameters, then the call's; the channel's win.
@@ -206,7 +204,7 @@ func (x *exchange) failed(err error) *Failure {
 	return &Failure{Failure: classify.ReadError, Executed: true, cause: withoutURL(err)}
 }
 
-// unprocessed are HTTP/2's promises that a request was not processed. The
+// unprocessed are HTTP/2's statements that a request was not processed. The
 // transport exports no types for them.
 var unprocessed = [...]string{
 	"REFUSED_STREAM",

@@ -21,7 +21,7 @@ const abandonedDialTime = 30 * time.Second
 
 type dialLimit struct{}
 
-// limitDial tells the dialer how long a call waits for its connection. A value
+// limitDial sets for the dialer how long a call waits for its connection. A value
 // of the context, because the transport passes nothing else on.
 func limitDial(ctx context.Context, d time.Duration) context.Context {
 	if d <= 0 {
@@ -39,7 +39,7 @@ func limitOf(ctx context.Context) time.Duration {
 
 // dialer opens connections that count what is written, and checks the resolved
 // address where the channel may not reach private ones: a name that resolves
-// to the metadata service of a cloud must not become a hole.
+// to the metadata service of a cloud must not give access to it.
 func (c *Client) dialer(allowPrivate bool) Dial {
 	dial := c.dial
 	if dial == nil {
@@ -71,8 +71,8 @@ func checkPublic(address string) error {
 	return nil
 }
 
-// countedConn knows whether anything was written, so that "died before a byte
-// was written" can be told.
+// countedConn counts what is written, so that it is known whether a connection
+// broke before a byte was written.
 type countedConn struct {
 	net.Conn
 	written atomic.Int64
@@ -90,14 +90,14 @@ func (c *countedConn) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// wroteSince tells whether a byte may have been written since the count stood
+// wroteSince reports whether a byte may have been written since the count was
 // at from: a write that has not returned counts.
 func (c *countedConn) wroteSince(from int64) bool {
 	return c.writing.Load() > 0 || c.written.Load() > from
 }
 
-// isAlert recognises the TLS record that says good-bye on a connection that
-// died: it is no part of a request. In TLS 1.3 it looks like data, but no
+// isAlert recognises the TLS record that closes a connection: it is not part of a
+// request. In TLS 1.3 it looks like data, but no
 // request fits into 24 bytes.
 func isAlert(b []byte) bool {
 	const alert, data, shortest = 21, 23, 24

@@ -5,7 +5,7 @@ import (
 	"sync/atomic"
 )
 
-// payload is a request's body that lets go of its bytes once they are sent:
+// payload is a request's body that releases its bytes once they are sent:
 // the transport keeps the request for as long as its answer is read, and an
 // agent's context can be megabytes. It is no type that net/http knows, so
 // nothing rewinds it.

@@ -6,13 +6,13 @@ import (
 	"slices"
 )
 
-// maxSniff is how many bytes may come before the first one that tells.
+// maxSniff is how many bytes may come before the first one that decides.
 const maxSniff = 1 << 10
 
 // streamFields are the fields of an event stream.
 var streamFields = [...]string{"data", "event", "id", "retry"}
 
-// sniffed reads as much of a body as tells whether it is an event stream, and
+// sniffed reads as much of a body as is needed to decide whether it is an event stream, and
 // gives the body back as it was. Servers and proxies label streams as
 // text/plain, application/octet-stream, application/x-ndjson or
 // application/json; what is JSON, HTML or anything else stays that.
@@ -42,10 +42,10 @@ type failing struct{ err error }
 
 func (f failing) Read([]byte) (int, error) { return 0, f.err }
 
-// looksLikeStream tells whether a body that begins like this is an event
+// looksLikeStream reports whether a body that begins like this is an event
 // stream: its first line that is not blank is a comment or one of the fields.
-// told is false while that may still become either.
-func looksLikeStream(head []byte) (stream, told bool) {
+// known is false while it may still become either.
+func looksLikeStream(head []byte) (stream, known bool) {
 	const mark = "\xef\xbb\xbf"
 	if len(head) < len(mark) && bytes.HasPrefix([]byte(mark), head) {
 		return false, false

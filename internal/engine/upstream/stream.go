@@ -11,7 +11,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"rubicon/internal/health"
 	"rubicon/internal/wire/classify"
 	"rubicon/internal/wire/protocol"
 	"rubicon/internal/wire/sse"
@@ -26,7 +25,7 @@ type Stream struct {
 	bytes  countingReader
 
 	dispatchedAt time.Time
-	waiting      atomic.Int64 // since when upstream has been silent, from began; below 0 while nobody waits: see pause
+	waiting      atomic.Int64 // since when upstream has been silent, from began; below 0 while no reader waits: see pause
 	opened       atomic.Bool  // an event was read
 	progress     protocol.Progress
 	idleTimer    deadlineTimer
@@ -79,9 +78,9 @@ func (s *Stream) watch() {
 	}
 }
 
-// pause stops the clock of upstream's silence while an event is handed on: a
-// slow client is no silence of upstream's. Without progress the silence goes on
-// afterwards where it stood, which is kept as -1 - the silence so far.
+// pause stops the measurement of upstream's silence while an event is handed on,
+// because a slow client must not count as silence. Without progress it goes on
+// afterwards from its last value, which is kept as -1 - the silence so far.
 func (s *Stream) pause(progress bool) {
 	silent := int64(0)
 	if at := s.waiting.Load(); !progress && at >= 0 {
@@ -110,7 +109,7 @@ func (s *Stream) checkIdle() {
 	}
 	at := s.waiting.Load()
 	left := limit - (time.Since(s.dispatchedAt) - time.Duration(at))
-	if at < 0 { // nobody waits: look again, and not at every moment
+	if at < 0 { // no reader waits: look again, and not at every moment
 		left = max(limit-time.Duration(-1-at), limit/16)
 	}
 	if left > 0 {
@@ -121,7 +120,7 @@ func (s *Stream) checkIdle() {
 }
 
 // Next reads the next event; its bytes are valid until the following call.
-// io.EOF is the good end: the stream was complete. Anything else is *Failed.
+// io.EOF means that the stream was complete. Anything else is *Failed.
 func (s *Stream) Next() (protocol.Event, error) {
 	if s.done || s.reader.Stage() == protocol.Closed {
 		s.done = true
@@ -152,13 +151,13 @@ func (s *Stream) Next() (protocol.Event, error) {
 }
 
 // cutOff is the end of a stream that broke off inside a record which is not
-// whole, or which nobody is there for any more.
+// whole, or whose reader has ended.
 func (s *Stream) cutOff() error {
 	_, err := s.dec.Next()
 	return s.ended(err)
 }
 
-// clientLeft tells that the attempt ended because its client did.
+// clientLeft reports that the attempt ended because its client did.
 func (s *Stream) clientLeft() bool {
 	failure, _, cancelled := fromCause(s.x.ctx)
 	return cancelled && failure == classify.ClientGone
@@ -185,8 +184,8 @@ func (s *Stream) note(ev protocol.Event) {
 	s.startFinishing()
 }
 
-// startFinishing waits a second for the rest of a stream that is decided. One that
-// goes on after all, with a choice that had not shown yet, is open again.
+// startFinishing waits a second for the rest of a stream whose result is decided.
+// A stream that goes on after all, with another choice, is open again.
 func (s *Stream) startFinishing() {
 	switch stage := s.reader.Stage(); {
 	case stage == protocol.Finishing && s.finishTimer == nil:
@@ -197,8 +196,8 @@ func (s *Stream) startFinishing() {
 	}
 }
 
-// ended gives the meaning of the end of the body. A stream that is decided
-// ends well however its rest fails to come: only its client can spoil that.
+// ended returns what the end of the body means. A stream whose result is decided
+// succeeds however its rest fails, unless its client left.
 func (s *Stream) ended(err error) error {
 	s.done = true
 	failure, cause, cancelled := fromCause(s.x.ctx)
@@ -223,7 +222,7 @@ func (s *Stream) fail(f *Failure) error {
 	return f
 }
 
-// Ready tells that another whole event has arrived already.
+// Ready reports that another whole event has arrived already.
 func (s *Stream) Ready() bool { return !s.done && s.reader.Stage() != protocol.Closed && s.dec.Ready() }
 
 // Status is the status line's.
@@ -291,7 +290,7 @@ func (c *countingReader) Read(p []byte) (int, error) {
 
 var errEncoding = errors.New("unknown content encoding")
 
-// decompressed undoes a content encoding that nobody asked for.
+// decompressed undoes a content encoding that was not asked for.
 func decompressed(resp *http.Response) (io.Reader, error) {
 	switch strings.ToLower(strings.TrimSpace(resp.Header.Get("Content-Encoding"))) {
 	case "", "identity":
@@ -315,13 +314,4 @@ func isEventStream(contentType string) bool {
 func isJSON(contentType string) bool {
 	t, _, err := mime.ParseMediaType(contentType)
 	return contentType == "" || err == nil && (t == "application/json" || strings.HasSuffix(t, "+json"))
-}
-
-// retryAfter reads the delay that an answer names.
-func retryAfter(h http.Header) time.Duration {
-	d, ok := health.ParseRetryAfter(h, time.Now())
-	if !ok {
-		return 0
-	}
-	return d
 }

@@ -6,7 +6,7 @@ import (
 )
 
 // deadlineTimer is one deadline at a time. Once stopped it stays so, also for
-// whoever arms it late.
+// a caller that arms it late.
 type deadlineTimer struct {
 	mu      sync.Mutex
 	timer   *time.Timer

@@ -63,8 +63,8 @@ func (t *trace) hooks() *httptrace.ClientTrace {
 	}
 }
 
-// wrote tells whether any byte of the request may have reached the peer. On an
-// HTTP/2 connection, which others share, it says so too often and never too
+// wrote reports whether any byte of the request may have reached the peer. On an
+// HTTP/2 connection, which others share, it reports so too often and never too
 // seldom.
 func (t *trace) wrote() bool {
 	t.mu.Lock()

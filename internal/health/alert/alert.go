@@ -1,11 +1,11 @@
-// Package alert tells operators what they should know: a line in the log, a row
+// Package alert reports to operators what they should know: a line in the log, a row
 // in the table that the admin API shows, and a signed webhook.
 //
 // It is not for deciding what is wrong (health, ledger and others raise), nor
 // for what the gateway does about it.
 //
 // Invariants: raising never waits for the database or the network; what still
-// holds is told once and not again; what is in the table is delivered to the
+// holds is reported once and not again; what is in the table is delivered to the
 // webhook at least once, over restarts, or marked as given up; neither the
 // webhook's address nor its secret is ever logged or stored.
 package alert
@@ -18,6 +18,8 @@ import (
 	"sync"
 	"time"
 
+	"rubicon/internal/health"
+	"rubicon/internal/money/price"
 	"rubicon/internal/store"
 	"rubicon/internal/wire/ident"
 )
@@ -25,18 +27,19 @@ import (
 // Kind says what an alert is about.
 type Kind string
 
-// The kinds. Those of routes are spelled as package health does.
+// The kinds. Those of routes are the words of package health, and that of usage
+// is the flag of package price.
 const (
-	CredentialDisabled Kind = "credential_disabled"
-	CredentialEnabled  Kind = "credential_enabled"
-	CredentialPaused   Kind = "credential_paused" // the upstream account is empty
-	CredentialResumed  Kind = "credential_resumed"
-	ChannelPaused      Kind = "channel_paused"
-	ChannelResumed     Kind = "channel_resumed"
-	BreakerOpened      Kind = "breaker_opened"
-	BreakerClosed      Kind = "breaker_closed"
-	ChannelUnfit       Kind = "channel_unfit"
-	UsageAnomaly       Kind = "usage_anomaly" // spelled as package price's flag
+	CredentialDisabled      = Kind(health.CredentialDisabledEvent)
+	CredentialEnabled       = Kind(health.CredentialEnabledEvent)
+	CredentialPaused        = Kind(health.CredentialPaused) // the upstream account is empty
+	CredentialResumed       = Kind(health.CredentialResumed)
+	ChannelPaused           = Kind(health.ChannelPaused)
+	ChannelResumed          = Kind(health.ChannelResumed)
+	BreakerOpened           = Kind(health.BreakerOpened)
+	BreakerClosed           = Kind(health.BreakerClosed)
+	ChannelUnfit            = Kind(health.ChannelUnfit)
+	UsageAnomaly            = Kind(price.FlagAnomaly)
 	LedgerDifference   Kind = "ledger_difference"
 	LedgerAgrees       Kind = "ledger_agrees"
 	SettlementBacklog  Kind = "settlement_backlog"
@@ -46,14 +49,14 @@ const (
 
 // States of an alert.
 const (
-	Firing   = "firing"   // it still holds, as far as anybody knows
-	Resolved = "resolved" // it is over, or it tells that something is
+	Firing   = "firing"   // it still holds, as far as is known
+	Resolved = "resolved" // it is over, or it reports that something is
 )
 
 // ErrInvalid is the error for a page that does not exist.
 var ErrInvalid = errors.New("invalid cursor")
 
-// Event is what somebody raises. What does not apply stays empty.
+// Event is what a caller raises. What does not apply stays empty.
 type Event struct {
 	Kind       Kind
 	At         time.Time // zero: now
@@ -85,7 +88,7 @@ type Options struct {
 	Now    func() time.Time // time.Now
 	Target func() Target    // where the webhook is, asked before every delivery; nil: nowhere
 	Dial   Dial             // the real network
-	Raised func(Kind)       // told of every new alert, for metrics; must return at once; may be nil
+	Raised func(Kind)       // called with every new alert, for metrics; must return at once; may be nil
 }
 
 const idPrefix = "alert"
@@ -95,7 +98,7 @@ const idPrefix = "alert"
 // for long.
 const waiting = 1024
 
-// Book is the alerts of one gateway.
+// Book keeps the alerts of one gateway.
 type Book struct {
 	Options
 	hook           *webhook
@@ -106,7 +109,7 @@ type Book struct {
 	open map[subject]firing
 }
 
-// subject is what an alert is about: while one is open, the same is not told again.
+// subject is what an alert is about: while one is open, the same is not reported again.
 type subject struct {
 	kind                       Kind
 	channel, credential, model string
@@ -165,7 +168,7 @@ func (b *Book) Raise(e Event) {
 	}
 	was, isOpen := b.open[about]
 	switch {
-	case rule.resolves != "" && !isOpen: // nobody was told of its beginning
+	case rule.resolves != "" && !isOpen: // its beginning was not reported
 		return
 	case rule.resolves == "" && isOpen && (rule.lasts == 0 || e.At.Before(was.at.Add(rule.lasts))):
 		return
@@ -189,7 +192,7 @@ func (b *Book) enqueue(n entry) bool {
 	case b.queue <- n:
 		return true
 	default:
-		b.Log.Error("alert lost: too many wait for the database", "kind", n.Kind, "channel", n.Channel, "message", n.Message)
+		b.Log.Error("alert dropped: too many wait for the database", "kind", n.Kind, "channel", n.Channel, "message", n.Message)
 		return false
 	}
 }

@@ -149,7 +149,7 @@ func TestTheSameIsToldOnce(t *testing.T) {
 			b.Raise(Event{Kind: ChannelUnfit, Channel: "a"})
 		}
 		b.Raise(Event{Kind: BreakerOpened, Channel: "b", Model: "m"})
-		b.Raise(Event{Kind: CredentialEnabled, Channel: "a", Credential: "/k1"}) // nobody was told it was off
+		b.Raise(Event{Kind: CredentialEnabled, Channel: "a", Credential: "/k1"}) // that it was off was never reported
 		b.Raise(Event{Kind: "gossip"})
 		synctest.Wait()
 		want := []string{"breaker_opened b firing", "channel_unfit a firing", "breaker_opened a firing"}
@@ -356,10 +356,10 @@ func TestRaiseNeverWaits(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for i := range waiting + 10 { // nobody runs the book
+		for i := range waiting + 10 { // Run is not called
 			b.Raise(Event{Kind: BreakerOpened, Channel: "a", Model: strings.Repeat("m", i)})
 		}
-		if n := strings.Count(w.log.String(), "alert lost"); n != 10 {
+		if n := strings.Count(w.log.String(), "alert dropped"); n != 10 {
 			t.Errorf("%d lost", n)
 		}
 	})

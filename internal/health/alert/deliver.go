@@ -23,7 +23,7 @@ type pendingDelivery struct {
 
 // deliver sends what is pending until ctx ends. The table is the queue, so
 // that a restart loses nothing; a delivery whose success could not be noted is
-// repeated, and the receiver tells by its id.
+// repeated, and the receiver recognises it by its id.
 func (b *Book) deliver(ctx context.Context) {
 	for {
 		wait := b.deliverDue(ctx)
@@ -42,7 +42,7 @@ func (b *Book) deliver(ctx context.Context) {
 // idle is how long to wait where nothing is known to be due.
 const idle = time.Minute
 
-// deliverDue delivers what is due and tells how long to wait for the next.
+// deliverDue delivers what is due and returns how long to wait for the next.
 func (b *Book) deliverDue(ctx context.Context) time.Duration {
 	for ctx.Err() == nil {
 		list, err := b.due(ctx)

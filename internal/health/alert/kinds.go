@@ -7,8 +7,8 @@ import (
 
 // kind is what is known of one kind of alert.
 type kind struct {
-	resolves Kind          // this tells the end of such an alert
-	lasts    time.Duration // such an alert has no end of its own: it is over after this, and told again if it goes on
+	resolves Kind          // this one reports the end of such an alert
+	lasts    time.Duration // such an alert has no end of its own: it is over after this, and reported again if it goes on
 	message  func(Event) string
 }
 
@@ -41,13 +41,13 @@ var kinds = map[Kind]kind{
 	SettlementCaughtUp: {resolves: SettlementBacklog, message: func(e Event) string { return "No settlement waits any more" + because(e) }},
 }
 
-// Known tells whether an event of this kind is an alert.
+// Known reports whether an event of this kind is an alert.
 func Known(k Kind) bool { _, ok := kinds[k]; return ok }
 
-// Begins tells whether such an alert tells the beginning of something.
+// Begins reports whether such an alert reports the beginning of something.
 func Begins(k Kind) bool { rule, ok := kinds[k]; return ok && rule.resolves == "" }
 
-// endOf is the kind that tells the end of such an alert.
+// endOf is the kind that reports the end of such an alert.
 func endOf(k Kind) (Kind, bool) {
 	for end, rule := range kinds {
 		if rule.resolves == k {

@@ -52,7 +52,7 @@ func (b *Book) writeQueued(ctx context.Context) {
 }
 
 // writeBatch logs and writes an entry with those that wait behind it. It tries until
-// the database takes them: nothing else can be done with them anyway.
+// the database takes them: there is no other place for them.
 func (b *Book) writeBatch(ctx context.Context, first entry) {
 	list := []entry{first}
 	for more := true; more && len(list) < maxBatch; {

@@ -15,7 +15,7 @@ var insertAlert = store.InsertInto{Table: "alerts", Columns: columns + ", delive
 
 const (
 	resolveAlert = "UPDATE alerts SET state = 'resolved' WHERE id = ?"
-	// What has no end of its own is over after a while.
+	// Alerts without an end of their own are resolved after their time.
 	resolveOld   = "UPDATE alerts SET state = 'resolved' WHERE kind = ? AND state = 'firing' AND at <= ?"
 	selectFiring = "SELECT " + columns + " FROM alerts WHERE state = 'firing' ORDER BY id"
 	selectFirst  = "SELECT " + columns + " FROM alerts ORDER BY id DESC LIMIT ?"
@@ -23,7 +23,7 @@ const (
 	deleteOld    = "DELETE FROM alerts WHERE at < ? AND state = 'resolved' AND delivery <> 'pending'"
 
 	selectDue = "SELECT " + columns + ", tries FROM alerts WHERE delivery = 'pending' AND next_try <= ? ORDER BY id LIMIT ?"
-	// When there is something to deliver again, 0 for nothing.
+	// When the next delivery is due; 0 if none is.
 	selectNextTry = "SELECT COALESCE(MIN(next_try), 0), COUNT(*) FROM alerts WHERE delivery = 'pending'"
 	updateSent    = "UPDATE alerts SET delivery = 'sent', tries = tries + 1 WHERE id = ?"
 	updateGivenUp = "UPDATE alerts SET delivery = 'given_up', tries = tries + 1 WHERE id = ?"
@@ -103,7 +103,7 @@ func (b *Book) List(ctx context.Context, cursor string, limit int) (list []Alert
 	return list, next, nil
 }
 
-// Expire deletes what was over before then, and tells how many.
+// Expire deletes what was over before then, and returns how many.
 func (b *Book) Expire(ctx context.Context, before time.Time) (n int64, err error) {
 	err = b.DB.Write(ctx, func(tx *store.Tx) (err error) {
 		n, err = tx.Exec(deleteOld, before.UnixMilli())

@@ -18,7 +18,7 @@ import (
 	"rubicon/internal/config"
 )
 
-// Headers of a delivery. docs/alerts.md tells how to check them.
+// Headers of a delivery. docs/alerts.md explains how to check them.
 const (
 	HeaderID        = "Rubicon-Alert-Id"
 	HeaderTimestamp = "Rubicon-Timestamp" // seconds since 1970
@@ -54,7 +54,7 @@ func newWebhook(dial Dial) *webhook {
 	return &webhook{&http.Client{
 		Timeout:   webhookTimeout,
 		Transport: &http.Transport{DialContext: bounded, DisableKeepAlives: true, TLSHandshakeTimeout: webhookTimeout},
-		// A redirect would carry the alert to an address that nobody configured.
+		// A redirect would carry the alert to an address that is not configured.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}
 }

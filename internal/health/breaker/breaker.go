@@ -2,10 +2,10 @@
 // a pure function: state, event and time in, state and effect out.
 //
 // It holds no lock, reads no clock and knows no channel; package health keeps
-// the states. What counts as a failure is not its business either: it is told.
+// the states. Its caller decides what counts as a failure.
 //
 // Invariants: open lets nothing through; half-open never has more probes in
-// flight than configured; a probe that nobody ends is given up at its deadline;
+// flight than configured; a probe without an end is given up at its deadline;
 // an aborted probe decides nothing; a result of an older generation, or of a
 // probe that was given up, changes nothing; whatever happened before, enough
 // good answers close it.
@@ -13,7 +13,7 @@ package breaker
 
 import "time"
 
-// Position is where the switch stands, as the admin API spells it.
+// Position is the state of the breaker, as the admin API spells it.
 type Position string
 
 // The positions. The zero State is closed.
@@ -27,19 +27,20 @@ const (
 // one it was given. It can be stored as JSON.
 type State struct {
 	Position   Position  `json:"at,omitempty"` // "" is closed
-	Generation uint64    `json:"generation"`   // counts the changes of At
+	Generation uint64    `json:"generation"`   // counts the changes of Position
 	Since      time.Time `json:"since"`        // of the last change; zero: never changed
 	Cause      string    `json:"cause,omitempty"`
 
 	// ConsecutiveFailures is how many results that counted were failures since the last success.
 	ConsecutiveFailures int `json:"row,omitempty"`
 
-	// Lately is what came of the channel inside the window, wherever the switch stood.
+	// Lately is the results of the channel inside the window, in every position.
 	Lately Lately `json:"-"`
 
 	// Closed: the failures since the last success, inside the window, oldest first.
 	Failures []Failure `json:"failures,omitempty"`
-	// Who used the channel last, and who last before that was somebody else.
+	// The customer that used the channel last, and the last one before that was
+	// another customer.
 	Last, LastOther Use `json:"-"`
 
 	// Open and half-open.
@@ -78,16 +79,16 @@ type Kind uint8
 // The kinds of events. Every one of them also lets time pass.
 const (
 	Tick      Kind = iota // nothing but time
-	Acquire               // somebody wants to send a request
+	Acquire               // a request asks for a permit
 	Success               // a stream or answer ended well
 	Failed                // a failure that counts
 	Abandoned             // the permit comes back without a verdict
-	Extend                // the probe gave a sign of life: its deadline moves
+	Extend                // the probe produced output: its deadline moves
 )
 
 // Event is what happened. Customer belongs to all but Tick and Extend; Ticket
 // to all but Tick and Acquire; Deadline to Acquire (used if it becomes a probe)
-// and Extend; Cause (the failure's class), Sent (when the request was let go) and
+// and Extend; Cause (the failure's class), Sent (when the request was sent) and
 // Outlived (when the newest was that is under way for longer) to Failed.
 type Event struct {
 	Kind     Kind

@@ -13,8 +13,8 @@ import (
 	"rubicon/internal/config"
 )
 
-// model is what an onlooker knows of the breaker: every ticket and result he
-// saw. The invariants are stated on it, not on the breaker's own fields.
+// model is what can be known of the breaker from outside: every ticket and
+// result. The invariants are stated on it, not on the breaker's own fields.
 type model struct {
 	cfg config.Breaker
 	s   State
@@ -147,7 +147,7 @@ func (m *model) finish(t *rapid.T, k Kind, f openPermit, again bool) {
 	}
 }
 
-// failed restates "5 inside the window, of one customer at most his share
+// failed restates "5 inside the window, of one customer at most its share
 // while others use the channel" over the whole history.
 func (m *model) failed(t *rapid.T, customer string) {
 	m.log = append(m.log, outcome{m.now, customer})

@@ -18,11 +18,11 @@ const (
 // LongOutage is from when on a breaker stays open for open_max between probes.
 const LongOutage = 2 * time.Minute
 
-// Step is the whole breaker.
+// Step is the rule of the breaker.
 //
 // Time passes first: an open breaker whose time is up becomes half-open, and
 // probes past their deadline are given up without a verdict. Then the event
-// meets what is left.
+// is applied.
 func Step(s State, e Event, now time.Time, cfg config.Breaker) (State, Effect) {
 	var eff Effect
 	s = atTime(s, now, &eff)
@@ -56,7 +56,7 @@ func (s State) PositionAt(now time.Time) Position {
 	return s.Position
 }
 
-// WouldAllow tells whether an Acquire would be allowed at that time.
+// WouldAllow reports whether an Acquire would be allowed at that time.
 func (s State) WouldAllow(now time.Time, cfg config.Breaker) bool {
 	switch s.PositionAt(now) {
 	case Open:
@@ -73,7 +73,7 @@ func (s State) WouldAllow(now time.Time, cfg config.Breaker) bool {
 	return true
 }
 
-// atTime lets time pass.
+// atTime applies the passing of time.
 func atTime(s State, now time.Time, eff *Effect) State {
 	if s.Position == Open && !now.Before(s.Until) {
 		s = moveTo(s, HalfOpen, now, eff)
@@ -85,7 +85,7 @@ func atTime(s State, now time.Time, eff *Effect) State {
 	return s
 }
 
-// moveTo changes the position; what belongs to the old one goes.
+// moveTo changes the position and removes what belongs to the old one.
 func moveTo(s State, to Position, now time.Time, eff *Effect) State {
 	s.Position, s.Since = to, now
 	s.Generation++
@@ -121,7 +121,7 @@ func acquire(s State, e Event, cfg config.Breaker, eff *Effect) State {
 	return s
 }
 
-// isCurrent tells whether a ticket's result may still decide something.
+// isCurrent reports whether a ticket's result may still decide something.
 func isCurrent(s State, t Ticket) bool {
 	if t.Generation != s.Generation {
 		return false
@@ -172,8 +172,8 @@ func result(s State, e Event, now time.Time, cfg config.Breaker, eff *Effect) St
 	return s
 }
 
-// open opens for the first time, or again because a probe failed. What is away
-// for minutes is asked less often.
+// open opens for the first time, or again because a probe failed. A channel that is
+// out for minutes is probed less often.
 func open(s State, cause string, now time.Time, cfg config.Breaker, eff *Effect) State {
 	s = moveTo(s, Open, now, eff)
 	if s.Outage.IsZero() {
@@ -188,11 +188,12 @@ func open(s State, cause string, now time.Time, cfg config.Breaker, eff *Effect)
 	return s
 }
 
-// down tells whether this failure means that the channel is down: it ends a row
-// of them, and the window does not say that the channel fails only now and then,
-// has such rows too and is better than none. Below cfg.Samples results the window
-// says nothing. As many failures in a row need neither the window, whose good
-// results are of another time then, nor an order of sending.
+// down reports whether this failure means that the channel is down. There must be
+// cfg.Failures consecutive ones, and the results of the window must not show that
+// the channel fails only now and then: such a channel has consecutive failures
+// too, and is better than none. Below cfg.Samples results the window proves
+// nothing. After cfg.Samples consecutive failures neither the window, whose
+// successes are older then, nor the order of sending matters.
 func (s *State) down(e Event, now time.Time, cfg config.Breaker) bool {
 	if s.ConsecutiveFailures >= cfg.Samples {
 		return s.counted(time.Time{}, now, cfg) >= cfg.Failures
@@ -223,11 +224,11 @@ func remember(list []Failure, f Failure, cfg config.Breaker) []Failure {
 }
 
 // counted is how many of the failures count: those that were sent after what has
-// outlived them, and of one customer only up to its share while somebody else uses the channel. "Uses" means a permit or a
-// result of another customer inside the window; a good result of anyone ends
-// the row anyway. So one customer whose requests kill the upstream's process
-// cannot take the channel from the others, but a channel that only he uses
-// opens as usual.
+// outlived them, and of one customer only up to its share while another customer
+// uses the channel. "Uses" means a permit or a result of another customer inside
+// the window; a success of any customer resets the consecutive failures anyway.
+// So one customer whose requests crash the upstream cannot take the channel from
+// the others, but a channel that only this customer uses opens as usual.
 func (s *State) counted(outlived, now time.Time, cfg config.Breaker) int {
 	n, share := 0, max(customerShareMin, (cfg.Failures*customerShareOf5+4)/5)
 	for i, f := range s.Failures {
@@ -254,9 +255,9 @@ func (s *State) use(customer string, now time.Time) {
 	s.Last = Use{Customer: customer, At: now}
 }
 
-// othersUse tells whether anybody but the customer used the channel inside the
-// window. Last and Other are of two customers, so one of them is the latest
-// that is not his.
+// othersUse reports whether another customer used the channel inside the window.
+// Last and Other are of two customers, so one of them is the latest use by
+// another one.
 func (s *State) othersUse(customer string, now time.Time, window time.Duration) bool {
 	u := s.Last
 	if u.Customer == customer {

@@ -210,7 +210,7 @@ func TestOneCustomersShare(t *testing.T) {
 		}
 		b.at(Open)
 	})
-	t.Run("others stop while he fails", func(t *testing.T) {
+	t.Run("others stop while this customer fails", func(t *testing.T) {
 		b := newBench(t)
 		b.once(Success, "b")
 		for range 7 {

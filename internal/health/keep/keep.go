@@ -23,9 +23,9 @@ import (
 )
 
 const (
-	// A change is written as soon as it is known, so that a kill -9 forgets next
-	// to nothing. Where channels flap all the time, burst changes are written so
-	// and then one every spacing, with all that came meanwhile.
+	// A change is written as soon as it is known, so that a kill -9 loses almost
+	// nothing. Where channels change all the time, burst changes are written at once
+	// and then one every spacing, with all changes since the last.
 	spacing          = 250 * time.Millisecond
 	maxBurst         = 8
 	retryAfter       = time.Second     // between attempts that failed
@@ -50,16 +50,16 @@ type Saver struct {
 	saving  sync.Mutex // snapshots are taken and written one at a time
 }
 
-// New makes a Keeper. Run must be called for changes to be written.
+// New makes a Saver. Run must be called for changes to be written.
 func New(db *store.DB, r *health.Registry, node string, orders func() int64, log *slog.Logger) *Saver {
 	return &Saver{db: db, health: r, node: node, orders: orders, log: log, changed: make(chan struct{}, 1)}
 }
 
-// Load hands the registry what the last run kept, or else what another node
-// kept last: a new node may well be an old one under a new name. Configure comes
-// before it. A snapshot that cannot be read is an error of the database; one of
-// which nothing makes sense any more is forgotten. It gives the last order that
-// the snapshot knows of.
+// Load imports into the registry what the last run saved, or else what another
+// node saved last: a restarted node has a new name. Configure must be called
+// first. If the database cannot be read, that is an error; a snapshot whose
+// content cannot be read is ignored. It returns the last order that is part of the
+// snapshot.
 func (k *Saver) Load(ctx context.Context) (orders int64, err error) {
 	var body string
 	err = k.db.Read(ctx, func(q *store.Query) error {
@@ -77,7 +77,7 @@ func (k *Saver) Load(ctx context.Context) (orders int64, err error) {
 	}
 	var s health.Snapshot
 	if err := json.Unmarshal([]byte(body), &s); err != nil {
-		k.log.Warn("the health of the last run is not readable; starting anew", "error", err)
+		k.log.Warn("stored health cannot be read; starting without it", "error", err)
 		return 0, nil
 	}
 	k.health.Import(s, time.Now())
@@ -128,7 +128,7 @@ func (k *Saver) Run(ctx context.Context) error {
 	end, done := context.WithTimeout(context.WithoutCancel(ctx), lastWriteTimeout)
 	defer done()
 	if err := k.Save(end); err != nil {
-		k.log.Error("health is not saved: the next start knows what was saved before", "error", err)
+		k.log.Error("health is not saved: the next start uses the last saved state", "error", err)
 	}
 	return nil
 }

@@ -175,7 +175,7 @@ func TestNonsenseIsForgotten(t *testing.T) {
 		if v := start(t, db, slog.New(slog.NewTextHandler(&said, nil))).check(t); v.State != health.StateClosed {
 			t.Errorf("%+v", v)
 		}
-		if !strings.Contains(said.String(), "starting anew") {
+		if !strings.Contains(said.String(), "starting without it") {
 			t.Errorf("log: %s", said.String())
 		}
 	})

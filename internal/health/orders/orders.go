@@ -1,10 +1,10 @@
 // Package orders carries what operators order about channels to every node
 // that serves from the same database, and over restarts.
 //
-// It is not for what an order does; the registry of package health knows that.
+// It is not for what an order does; that is in the registry of package health.
 //
 // Invariants: an order that Give took is durable and is applied on each node
-// once in a life of it, in the same sequence everywhere; none is ever deleted.
+// once while it runs, in the same sequence everywhere; none is ever deleted.
 package orders
 
 import (
@@ -18,7 +18,7 @@ import (
 	"rubicon/internal/store"
 )
 
-// Order is one operator's word. What does not apply to its action is empty.
+// Order is what one operator ordered. What does not apply to its action is empty.
 type Order struct {
 	Action      string `json:"action"`
 	Channel     string `json:"channel"`
@@ -36,7 +36,7 @@ const (
 	selectAfter = "SELECT number, node, body FROM channel_orders WHERE number > ? ORDER BY number"
 )
 
-// Apply carries out an order; given tells that this process was told it. It
+// Apply carries out an order; given means that this process received it. It
 // must not call the Log.
 type Apply func(o Order, given bool)
 
@@ -50,7 +50,7 @@ type Log struct {
 	seen int64
 }
 
-// New makes a Log. Begin tells it where to begin.
+// New makes a Log. Begin sets where it begins.
 func New(db *store.DB, apply Apply) *Log { return &Log{db: db, self: rand.Text(), apply: apply} }
 
 // Begin applies what was ordered after the order seen.
@@ -68,8 +68,8 @@ func (l *Log) Seen() int64 {
 	return l.seen
 }
 
-// Add makes an order durable and applies it, behind those that others gave
-// meanwhile. After an error nothing of it was applied here; it may still come
+// Add makes an order durable and applies it, after those that were given
+// elsewhere meanwhile. After an error nothing of it was applied here; it may still come
 // with Follow if the error is store.ErrUncertain or Follow's.
 func (l *Log) Add(ctx context.Context, o Order) error {
 	body, err := json.Marshal(o)
@@ -104,7 +104,7 @@ func (l *Log) Follow(ctx context.Context) error {
 	for _, n := range list {
 		l.seen = n.number
 		var o Order
-		// One that a newer version wrote is not for this one.
+		// An order that a newer version wrote is left out.
 		if json.Unmarshal([]byte(n.body), &o) == nil {
 			l.apply(o, n.node == l.self)
 		}

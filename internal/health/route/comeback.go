@@ -53,7 +53,7 @@ func thawed(views []health.View) []health.View {
 }
 
 // Wait is how long a request that may wait so long waits before it looks again;
-// 0 sends it to the comeback's route at once, though it cools. ok is false where
+// 0 sends it to the comeback's route at once, although that one cools. ok is false where
 // it must not wait: upstream said when to come back, and that is too late.
 func (c Comeback) Wait(now time.Time, left time.Duration) (wait time.Duration, ok bool) {
 	until := max(c.At.Sub(now), 0)

@@ -9,8 +9,8 @@ import (
 
 // pick chooses among equals: a channel by weight, then one of its credentials.
 // With an affinity both are a weighted rendezvous hash, so that the requests
-// of one conversation find their provider's warm cache, and a channel that
-// comes or goes moves only its share.
+// of one conversation find the provider's cache, and a channel that is
+// added or removed moves only its share.
 func pick(options []option, q Query) Route {
 	channel := func(o option) string { return o.route.Candidate.Channel.Name }
 	var names []string // each channel once, in order

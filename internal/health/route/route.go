@@ -2,7 +2,7 @@
 // candidates and their health at this moment give a choice, and every choice
 // says why not the others.
 //
-// It keeps no state and asks nobody; health comes in as a snapshot. It never
+// It keeps no state and makes no calls; health comes in as a snapshot. It never
 // looks beyond the candidates of the requested public model.
 //
 // Invariant: what is chosen was listed for the model, speaks the surface, has
@@ -10,6 +10,7 @@
 package route
 
 import (
+	"cmp"
 	"net/url"
 	"slices"
 	"strings"
@@ -44,7 +45,7 @@ func (r Route) Origin() string { return r.Candidate.Channel.OriginOf(r.Credentia
 // Host is the host and port of the route's base URL.
 func (r Route) Host() string { return hostOf(r.Candidate.Channel) }
 
-// same tells whether two routes lead to one server with one key: what fails on
+// same reports whether two routes lead to one server with one key: what fails on
 // the one fails on the other.
 func (r Route) same(other Route) bool { return r.Host() == other.Host() && r.key().Equal(other.key()) }
 
@@ -69,7 +70,7 @@ func hostOf(c *config.Channel) string {
 const (
 	ExcludedSurface = "surface"     // speaks another API
 	ExcludedWeight  = "weight_zero" // the operator gave it no weight
-	ExcludedOrigin  = "origin"      // the request's state lives elsewhere
+	ExcludedOrigin  = "origin"      // the request's state is kept elsewhere
 	ExcludedTried   = "tried"       // this request was there already
 	ExcludedSame    = "same_route"  // has the host and the key of a route where this request was
 	ExcludedProbe   = "probe_busy"  // half-open, and another request is probing
@@ -79,7 +80,7 @@ const (
 // Query is what a choice depends on beside the candidates.
 type Query struct {
 	Protocol  string         // the request's surface
-	Origin    string         // state lives there; "" anywhere
+	Origin    string         // state is kept there; "" anywhere
 	Tried     []health.Route // routes this request has used
 	Denied    []health.Route // routes that health refused a moment ago
 	Last      *Route         // the attempt that failed; nil for the first choice
@@ -117,7 +118,7 @@ func Choose(model *config.Model, views []health.View, q Query) (chosen Route, ok
 	return chosen, true, d
 }
 
-// candidates lists the routes that may be used, and how every channel stands.
+// candidates lists the routes that may be used, and the state of every channel.
 func candidates(model *config.Model, views []health.View, q Query) (options []option, d journal.Decision) {
 	tried := triedRoutes(model, q)
 	d.Candidates = make([]journal.Candidate, len(model.Channels))
@@ -155,15 +156,15 @@ func usable(c *config.Candidate, v health.View, weight int, q Query, tried []Rou
 		r := Route{Candidate: c, Credential: credential(c.Channel, cred.Name)}
 		switch key := r.Key(); {
 		case !cred.Usable:
-			why = firstOf(why, cred.State)
+			why = cmp.Or(why, cred.State)
 		case q.Origin != "" && r.Origin() != q.Origin:
-			why = firstOf(why, ExcludedOrigin)
+			why = cmp.Or(why, ExcludedOrigin)
 		case slices.Contains(q.Tried, key):
-			why = firstOf(why, ExcludedTried)
+			why = cmp.Or(why, ExcludedTried)
 		case slices.ContainsFunc(tried, r.same):
-			why = firstOf(why, ExcludedSame)
+			why = cmp.Or(why, ExcludedSame)
 		case slices.Contains(q.Denied, key):
-			why = firstOf(why, ExcludedProbe)
+			why = cmp.Or(why, ExcludedProbe)
 		default:
 			open = append(open, option{route: r, factor: cred.Factor, health: cred})
 		}
@@ -172,13 +173,6 @@ func usable(c *config.Candidate, v health.View, weight int, q Query, tried []Rou
 		why = ""
 	}
 	return open, why
-}
-
-func firstOf(a, b string) string {
-	if a != "" {
-		return a
-	}
-	return b
 }
 
 func credential(c *config.Channel, name string) *config.Credential {
@@ -200,7 +194,7 @@ func firstRank(options []option, q Query, tried []string) (best []option, why st
 		before := len(options)
 		options = to(options)
 		if len(options) < before {
-			why = firstOf(why, name)
+			why = cmp.Or(why, name)
 		}
 	}
 	otherHost := func(all []option) []option { return otherHosts(all, tried, q.Last.Host()) }

@@ -1,4 +1,4 @@
-package meter
+package billing
 
 import (
 	"fmt"
@@ -8,13 +8,12 @@ import (
 )
 
 // Bounds are what is known of a request that bounds what it can have used. What
-// a provider reports beyond that is an error of the provider's, and nobody is
-// charged for it.
+// a provider reports beyond that is an error of the provider, and is not charged.
 type Bounds struct {
 	Body        int64 // bytes; 0: nothing is known, and nothing bounded
 	Attachments int64 // images and files
 	Parent      int64 // tokens on record of a stored response that it continues
-	Elsewhere   bool  // more than the body is input, and nobody here knows how much: state at the provider, hosted tools
+	Elsewhere   bool  // there is input besides the body, of unknown size: state at the provider, hosted tools
 	Maximum     int64 // of output tokens as the request names it, for all choices; 0: it names none
 }
 
@@ -25,7 +24,7 @@ const (
 	outputMargin    = 100_000    // hidden reasoning above all
 )
 
-// plausible tells whether a normal usage can be that of the request: text has at
+// plausible reports whether a normal usage can be that of the request: text has at
 // most a token a byte, and no provider answers far beyond the maximum.
 func (b Bounds) plausible(u price.Usage, seen *protocol.Observed) bool {
 	if b.Body == 0 {
@@ -49,9 +48,9 @@ func (b Bounds) output(seen *protocol.Observed) int64 {
 	return seen.TextBytes + outputMargin
 }
 
-// reported is the usage as the answer told it, hosted calls and tier included.
-// anomaly tells that it must not be charged.
-func reported(c BillInput, seen *protocol.Observed) (u price.Usage, anomaly bool) {
+// reported is the usage that the answer reported, hosted calls and tier included.
+// anomaly means that it must not be charged.
+func reported(c Input, seen *protocol.Observed) (u price.Usage, anomaly bool) {
 	u = seen.Usage
 	u.Tools, u.Tier = seen.Hosted, seen.Tier
 	u, anomaly = price.Normalize(u)
@@ -92,7 +91,8 @@ func (n Anomaly) String() string {
 	return "attempt " + fmt.Sprint(n.Attempt) + ": upstream reported " + text + ", which cannot be; an estimate counts instead"
 }
 
-// shown is a number, or -1 for what stands for one that is none.
+// shown is a number for a message. Far negative numbers, with which readers
+// replace what is not a number, become -1.
 func shown(n int64) int64 {
 	if n < -1<<32 {
 		return -1

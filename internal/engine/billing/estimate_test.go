@@ -1,10 +1,10 @@
-package meter_test
+package billing_test
 
 import (
 	"math"
 	"testing"
 
-	"rubicon/internal/engine/meter"
+	"rubicon/internal/engine/billing"
 	"rubicon/internal/wire/protocol"
 )
 
@@ -14,7 +14,7 @@ func TestEstimatedTokensRoundUp(t *testing.T) {
 		perToken float64
 		want     int64
 	}{{0, 4, 0}, {1, 4, 1}, {4, 4, 1}, {5, 4, 2}, {10, 3.5, 3}, {11, 3.5, 4}, {8, 0, 2}, {8, -1, 2}} {
-		u := meter.Estimate(meter.BillInput{BytesPerToken: c.perToken}, &protocol.Observed{TextBytes: c.bytes})
+		u := billing.Estimate(billing.Input{BytesPerToken: c.perToken}, &protocol.Observed{TextBytes: c.bytes})
 		if u.Output != c.want {
 			t.Errorf("%d bytes of %g per token are %d tokens, want %d", c.bytes, c.perToken, u.Output, c.want)
 		}
@@ -22,7 +22,7 @@ func TestEstimatedTokensRoundUp(t *testing.T) {
 }
 
 func TestLearner(t *testing.T) {
-	l := meter.NewLearner()
+	l := billing.NewLearner()
 	if r := l.BytesPerToken("a"); r != 4 {
 		t.Errorf("an unknown model has %g", r)
 	}
@@ -58,7 +58,7 @@ func TestLearner(t *testing.T) {
 }
 
 func TestMeanOutput(t *testing.T) {
-	l := meter.NewLearner()
+	l := billing.NewLearner()
 	if n := l.MeanOutput("m"); n != 256 {
 		t.Errorf("of a new model %d are assumed", n)
 	}

@@ -1,12 +1,13 @@
-// Package meter turns what became of a request into money: which usage counts,
-// who pays for which attempt, and the one database transaction that says so.
+// Package billing works out what a request costs: which usage counts, who pays
+// for which attempt, and which reported usage cannot be true. It is pure.
 //
-// It is not for prices (price), balances (ledger) or reading answers (protocol).
+// It is not for prices (price), for writing a bill (meter) or for reading
+// answers (protocol).
 //
 // Invariant: a customer pays for the delivered attempt only, and for an
-// estimate never more than was held; every other attempt's cost is the
-// operator's; money and record are written together.
-package meter
+// estimate never more than was held; the operator bears the cost of every other
+// attempt.
+package billing
 
 import (
 	"slices"
@@ -18,19 +19,12 @@ import (
 	"rubicon/internal/wire/protocol"
 )
 
-// Sources of a usage, as the record names them.
-const (
-	SourceReported  = "reported"
-	SourceEstimated = "estimated"
-	SourceNone      = "none"
-)
-
 // Flags of a usage beside price's own.
 const (
 	FlagOverrun = "overrun" // charged above the hold, as reported
 )
 
-// Attempt is what billing must know of one upstream call.
+// Attempt is what the bill depends on of one upstream call.
 type Attempt struct {
 	N        int
 	Channel  string
@@ -40,8 +34,8 @@ type Attempt struct {
 	Reason   string             // why it was lost
 }
 
-// BillInput is a request at its end.
-type BillInput struct {
+// Input is a request at its end.
+type Input struct {
 	Request, Customer string
 	Model             string // public
 	Price             price.List
@@ -86,13 +80,13 @@ func (b Bill) CostOf(attempt int) money.Nano {
 	return 0
 }
 
-// MakeBill works out the bill. It is pure.
-func MakeBill(c BillInput) (Bill, error) {
+// Make works out the bill.
+func Make(c Input) (Bill, error) {
 	var b Bill
-	b.Usage = journal.Usage{Tools: map[string]int64{}, Source: SourceNone, Flags: []string{}}
+	b.Usage = journal.Usage{Tools: map[string]int64{}, Source: journal.SourceNone, Flags: []string{}}
 	last := len(c.Attempts) - 1
 	if last < 0 || c.Uncharged {
-		return b, nil // counting tokens costs nobody anything
+		return b, nil // counting tokens is not charged and costs nothing
 	}
 	for i, a := range c.Attempts {
 		if i == last && c.Received != ReceivedNothing {
@@ -109,8 +103,8 @@ func MakeBill(c BillInput) (Bill, error) {
 	return b, b.delivered(c, c.Attempts[last])
 }
 
-// delivered charges the attempt that the client got.
-func (b *Bill) delivered(c BillInput, a Attempt) error {
+// delivered charges the attempt that was delivered.
+func (b *Bill) delivered(c Input, a Attempt) error {
 	u, source, flags := usageOf(c, a)
 	if slices.Contains(flags, price.FlagAnomaly) {
 		b.doubt(a)
@@ -122,7 +116,7 @@ func (b *Bill) delivered(c BillInput, a Attempt) error {
 	b.Charged, b.Charge, b.Lines = true, quote.Total, lines(quote)
 	flags = append(flags, quote.Flags...)
 	if b.Charge > c.Held {
-		if source == SourceEstimated {
+		if source == journal.SourceEstimated {
 			b.capAt(c.Held)
 		} else {
 			flags = append(flags, FlagOverrun)
@@ -149,7 +143,7 @@ func (b *Bill) capAt(held money.Nano) {
 
 // addAbsorbed books an attempt that the customer does not pay for: the reported
 // usage, else the input estimate where it may have executed, else nothing.
-func (b *Bill) addAbsorbed(c BillInput, a Attempt) error {
+func (b *Bill) addAbsorbed(c Input, a Attempt) error {
 	u, anomaly := price.Usage{}, true
 	if a.Seen != nil && a.Seen.Reported {
 		if u, anomaly = reported(c, a.Seen); anomaly {
@@ -173,7 +167,7 @@ func (b *Bill) addAbsorbed(c BillInput, a Attempt) error {
 }
 
 // setUncharged puts the reported usage of an unpaid last attempt on record.
-func (b *Bill) setUncharged(c BillInput, a Attempt) {
+func (b *Bill) setUncharged(c Input, a Attempt) {
 	if a.Seen == nil || !a.Seen.Reported {
 		return
 	}
@@ -182,7 +176,7 @@ func (b *Bill) setUncharged(c BillInput, a Attempt) {
 }
 
 // usageOf is what the delivered attempt used: as reported, else estimated.
-func usageOf(c BillInput, a Attempt) (u price.Usage, source string, flags []string) {
+func usageOf(c Input, a Attempt) (u price.Usage, source string, flags []string) {
 	seen := a.Seen
 	if seen == nil {
 		seen = &protocol.Observed{}
@@ -192,17 +186,17 @@ func usageOf(c BillInput, a Attempt) (u price.Usage, source string, flags []stri
 		flags = append(flags, price.FlagAnomaly)
 	}
 	if seen.Reported && !anomaly {
-		return u, SourceReported, flags
+		return u, journal.SourceReported, flags
 	}
 	u = Estimate(c, seen)
 	u.Tools, u.Tier = believable(seen.Hosted), seen.Tier
-	return u, SourceEstimated, flags
+	return u, journal.SourceEstimated, flags
 }
 
 // Estimate is the usage of an answer that did not report it, or not one that can
 // be: the hold's input estimate (or the classes reported at the opening) and the
 // delivered text by the model's bytes per token.
-func Estimate(c BillInput, seen *protocol.Observed) price.Usage {
+func Estimate(c Input, seen *protocol.Observed) price.Usage {
 	u := price.Usage{Input: c.InputEstimate}
 	if seen.OpeningUsage {
 		in := price.Usage{Input: seen.Usage.Input, CachedInput: seen.Usage.CachedInput, CacheWrite: seen.Usage.CacheWrite}

@@ -1,4 +1,4 @@
-package meter_test
+package billing_test
 
 import (
 	"testing"
@@ -6,7 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"rubicon/internal/books/ledger"
-	"rubicon/internal/engine/meter"
+	"rubicon/internal/engine/billing"
 	"rubicon/internal/money/price"
 	"rubicon/internal/wire/protocol"
 )
@@ -23,10 +23,10 @@ func TestImplausibleUsage(t *testing.T) {
 	searched.Ran = true
 	far := usage(10_002_301, 1)
 	far.Ran = true
-	plain := meter.Bounds{Body: 300}
+	plain := billing.Bounds{Body: 300}
 	for _, c := range []struct {
 		name     string
-		bounds   meter.Bounds
+		bounds   billing.Bounds
 		seen     *protocol.Observed
 		believed bool
 	}{
@@ -34,22 +34,22 @@ func TestImplausibleUsage(t *testing.T) {
 		{"a token a byte, and what providers add", plain, usage(2_300, 10), true},
 		{"one more", plain, usage(2_301, 10), false},
 		{"one more, in caches", plain, cached, false},
-		{"images and files", meter.Bounds{Body: 300, Attachments: 2}, usage(22_300, 10), true},
-		{"images and files, one more", meter.Bounds{Body: 300, Attachments: 2}, usage(22_301, 10), false},
-		{"a stored parent", meter.Bounds{Body: 300, Parent: 5_000}, usage(7_300, 10), true},
-		{"a stored parent, one more", meter.Bounds{Body: 300, Parent: 5_000}, usage(7_301, 10), false},
+		{"images and files", billing.Bounds{Body: 300, Attachments: 2}, usage(22_300, 10), true},
+		{"images and files, one more", billing.Bounds{Body: 300, Attachments: 2}, usage(22_301, 10), false},
+		{"a stored parent", billing.Bounds{Body: 300, Parent: 5_000}, usage(7_300, 10), true},
+		{"a stored parent, one more", billing.Bounds{Body: 300, Parent: 5_000}, usage(7_301, 10), false},
 		{"what a tool found is input", plain, searched, true},
 		{"whatever it found", plain, far, false},
-		{"state at the provider", meter.Bounds{Body: 300, Elsewhere: true}, usage(200_000, 10), true},
-		{"twice the maximum, and hidden reasoning", meter.Bounds{Body: 300, Maximum: 16}, usage(60, 100_032), true},
-		{"one more than that", meter.Bounds{Body: 300, Maximum: 16}, usage(60, 100_033), false},
-		{"the most of an int32", meter.Bounds{Body: 300, Maximum: 16}, usage(60, 1<<31-1), false},
+		{"state at the provider", billing.Bounds{Body: 300, Elsewhere: true}, usage(200_000, 10), true},
+		{"twice the maximum, and hidden reasoning", billing.Bounds{Body: 300, Maximum: 16}, usage(60, 100_032), true},
+		{"one more than that", billing.Bounds{Body: 300, Maximum: 16}, usage(60, 100_033), false},
+		{"the most of an int32", billing.Bounds{Body: 300, Maximum: 16}, usage(60, 1<<31-1), false},
 		{"without a maximum: what was delivered", plain, usage(60, 100_040), true},
 		{"without a maximum, one more", plain, usage(60, 100_041), false},
-		{"nothing is known of the request", meter.Bounds{}, usage(1<<31, 1<<31), true},
+		{"nothing is known of the request", billing.Bounds{}, usage(1<<31, 1<<31), true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			set := func(r *meter.BillInput) { r.Bounds, r.Held = c.bounds, 1_000*usd }
+			set := func(r *billing.Input) { r.Bounds, r.Held = c.bounds, 1_000*usd }
 			b := bill(t, c.seen, set)
 			if believed := b.Usage.Source == "reported"; believed != c.believed || believed != (len(b.Anomalies) == 0) {
 				t.Fatalf("%+v, anomalies %v", b.Usage, b.Anomalies)
@@ -65,9 +65,9 @@ func TestImplausibleUsage(t *testing.T) {
 func TestAnImplausibleLostAttempt(t *testing.T) {
 	s := seen()
 	s.Usage.Output = 1<<31 - 1
-	c := request(meter.ReceivedAnswer, attempt(1, s, true, "replay_read_error"), attempt(2, seen(), true, "answered"))
-	c.Bounds = meter.Bounds{Body: 300}
-	b, err := meter.MakeBill(c)
+	c := request(billing.ReceivedAnswer, attempt(1, s, true, "replay_read_error"), attempt(2, seen(), true, "answered"))
+	c.Bounds = billing.Bounds{Body: 300}
+	b, err := billing.Make(c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,6 +85,6 @@ func TestAnImplausibleLostAttempt(t *testing.T) {
 func TestAnImplausibleOpening(t *testing.T) {
 	s := silent()
 	s.OpeningUsage, s.Usage.Input = true, 5_000
-	b := bill(t, s, func(c *meter.BillInput) { c.Bounds = meter.Bounds{Body: 300} })
+	b := bill(t, s, func(c *billing.Input) { c.Bounds = billing.Bounds{Body: 300} })
 	expectUsage(t, b, 1_250_000, "estimated", "usage_anomaly")
 }

@@ -1,4 +1,4 @@
-package meter
+package billing
 
 import (
 	"math"
@@ -14,7 +14,7 @@ const (
 	leastBytesPerToken = 1.0
 	mostBytesPerToken  = 16.0
 	leastLearningRate  = 0.05
-	leastTokens        = 16 // too short an answer teaches nothing
+	leastTokens        = 16 // shorter answers are not learned from
 )
 
 // firstOutput is how many tokens are assumed of an answer of a model of which

@@ -1,4 +1,4 @@
-package health
+package upstream
 
 import (
 	"errors"
@@ -8,57 +8,66 @@ import (
 	"time"
 )
 
-// Longest is more than any provider's window lasts. Who asks for more means
-// "long", and is taken to ask for this: cooldowns are capped far lower, and no
-// client is told it.
-const Longest = 31 * 24 * time.Hour
+// LongestWait is more than any provider's window lasts. An upstream that asks
+// for more is taken to ask for this much: cooldowns are capped far lower, and the
+// value is never sent to a client.
+const LongestWait = 31 * 24 * time.Hour
 
 const (
 	resetPrefix     = "x-ratelimit-reset"
 	remainingPrefix = "x-ratelimit-remaining"
 
-	// Numbers from here on are moments since 1970, in seconds or milliseconds:
-	// as durations they would be absurd.
+	// Numbers of at least this size are moments since 1970, in seconds or
+	// milliseconds: they are too large to be durations.
 	epochSeconds = 1e9
 	epochMillis  = 1e12
 )
 
-// ParseRetryAfter reads how long upstream asks to wait: retry-after-ms, else
+// retryAfter is how long an answer asks to wait; 0: it does not ask.
+func retryAfter(h http.Header) time.Duration {
+	d, ok := parseRetryAfter(h, time.Now())
+	if !ok {
+		return 0
+	}
+	return d
+}
+
+// parseRetryAfter reads how long upstream asks to wait: retry-after-ms, else
 // Retry-After (seconds, decimals too, or an HTTP date), else, only where
-// neither is there, the x-ratelimit-reset family (durations such as "6m0s",
+// neither is present, the x-ratelimit-reset family (durations such as "6m0s",
 // seconds, moments). Zero, negative and past values are ignored. More than
-// Longest is Longest where upstream asks to wait; as the reset of a limit it
-// asks for nothing and is of a unit that nobody knows, so it is ignored.
-func ParseRetryAfter(h http.Header, now time.Time) (time.Duration, bool) {
+// LongestWait is cut to it where upstream asks to wait. As the reset of a limit
+// it is ignored, because its unit is unknown.
+func parseRetryAfter(h http.Header, now time.Time) (time.Duration, bool) {
 	ms, after := first(h, "Retry-After-Ms"), first(h, "Retry-After")
 	if n, ok := number(ms); ok && n > 0 {
 		return wish(n / 1000), true
 	}
 	if ms != "" || after != "" {
-		return retryAfter(after, now)
+		return waitOf(after, now)
 	}
 	return reset(h, now)
 }
 
-func retryAfter(value string, now time.Time) (time.Duration, bool) {
+func waitOf(value string, now time.Time) (time.Duration, bool) {
 	if n, ok := number(value); ok && n > 0 {
 		return wish(n), true
 	}
 	if at, err := http.ParseTime(value); err == nil && at.After(now) {
-		return min(at.Sub(now), Longest), true
+		return min(at.Sub(now), LongestWait), true
 	}
 	return 0, false
 }
 
 // wish makes a duration of the seconds that upstream asks to wait.
 func wish(seconds float64) time.Duration {
-	return max(time.Duration(min(seconds, Longest.Seconds())*float64(time.Second)), 1)
+	return max(time.Duration(min(seconds, LongestWait.Seconds())*float64(time.Second)), 1)
 }
 
-// reset reads the x-ratelimit-reset family. Several limits may be told; those
-// with nothing remaining are the ones that were hit, and the longest of them
-// counts. Where that is not told, the shortest is the careful guess: a cooldown
-// too short costs one more 429, one too long a channel.
+// reset reads the x-ratelimit-reset family. An answer may name several limits.
+// Those with nothing remaining were reached, and the longest of them counts.
+// Where the answer does not say what remains, the shortest is used: a cooldown
+// that is too short costs one more 429, one that is too long costs a channel.
 func reset(h http.Header, now time.Time) (time.Duration, bool) {
 	var hit, least time.Duration
 	for name, values := range h {
@@ -93,7 +102,7 @@ func resetValue(value string, now time.Time) (time.Duration, bool) {
 	case ok:
 		return secondsDuration(n)
 	}
-	if d, err := time.ParseDuration(value); err == nil && d > 0 && d <= Longest {
+	if d, err := time.ParseDuration(value); err == nil && d > 0 && d <= LongestWait {
 		return d, true
 	}
 	if at, err := time.Parse(time.RFC3339, value); err == nil {
@@ -103,7 +112,7 @@ func resetValue(value string, now time.Time) (time.Duration, bool) {
 }
 
 func until(at, now time.Time) (time.Duration, bool) {
-	if d := at.Sub(now); d > 0 && d <= Longest {
+	if d := at.Sub(now); d > 0 && d <= LongestWait {
 		return d, true
 	}
 	return 0, false
@@ -111,7 +120,7 @@ func until(at, now time.Time) (time.Duration, bool) {
 
 // secondsDuration makes a duration of seconds, if it is one.
 func secondsDuration(seconds float64) (time.Duration, bool) {
-	if seconds <= 0 || seconds > Longest.Seconds() {
+	if seconds <= 0 || seconds > LongestWait.Seconds() {
 		return 0, false
 	}
 	d := time.Duration(seconds * float64(time.Second))

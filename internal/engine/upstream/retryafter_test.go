@@ -1,4 +1,4 @@
-package health
+package upstream
 
 import (
 	"net/http"
@@ -23,7 +23,7 @@ func TestParseRetryAfter(t *testing.T) {
 		{"date", headers{"Retry-After": date(20 * time.Second)}, 20 * time.Second},
 		{"old date format", headers{"Retry-After": now.Add(20 * time.Second).Format("Monday, 02-Jan-06 15:04:05 GMT")}, 20 * time.Second},
 		{"past date", headers{"Retry-After": date(-time.Second)}, 0},
-		{"far date", headers{"Retry-After": date(1000 * 24 * time.Hour)}, Longest},
+		{"far date", headers{"Retry-After": date(1000 * 24 * time.Hour)}, LongestWait},
 		{"zero", headers{"Retry-After": "0"}, 0},
 		{"negative", headers{"Retry-After": "-5"}, 0},
 		{"plus", headers{"Retry-After": "+5"}, 0},
@@ -31,13 +31,13 @@ func TestParseRetryAfter(t *testing.T) {
 		{"Inf", headers{"Retry-After": "Inf"}, 0},
 		{"exponent", headers{"Retry-After": "1e3"}, 0},
 		{"hex", headers{"Retry-After": "0x10"}, 0},
-		{"huge", headers{"Retry-After": "99999999999999999999"}, Longest},
-		{"the end of time", headers{"Retry-After": "Fri, 31 Dec 9999 23:59:59 GMT"}, Longest},
-		{"out of range", headers{"Retry-After": strings.Repeat("9", 400)}, Longest},
-		{"a year", headers{"Retry-After": "31536000"}, Longest},
-		{"a year of milliseconds", headers{"Retry-After-Ms": "31536000000"}, Longest},
+		{"huge", headers{"Retry-After": "99999999999999999999"}, LongestWait},
+		{"the end of time", headers{"Retry-After": "Fri, 31 Dec 9999 23:59:59 GMT"}, LongestWait},
+		{"out of range", headers{"Retry-After": strings.Repeat("9", 400)}, LongestWait},
+		{"a year", headers{"Retry-After": "31536000"}, LongestWait},
+		{"a year of milliseconds", headers{"Retry-After-Ms": "31536000000"}, LongestWait},
 		{"next to nothing", headers{"Retry-After": "0.00000000001"}, 1},
-		{"absurd", headers{"Retry-After": "999999999"}, Longest},
+		{"absurd", headers{"Retry-After": "999999999"}, LongestWait},
 		{"two points", headers{"Retry-After": "1.2.3"}, 0},
 		{"words", headers{"Retry-After": "soon"}, 0},
 		{"a list", headers{"Retry-After": "1, 2"}, 0},
@@ -68,7 +68,7 @@ func TestParseRetryAfter(t *testing.T) {
 			for k, v := range c.h {
 				h.Set(k, v)
 			}
-			d, ok := ParseRetryAfter(h, now)
+			d, ok := parseRetryAfter(h, now)
 			if ok != (c.want > 0) || ok && (d-c.want).Abs() > time.Microsecond {
 				t.Errorf("%s %v, want %s", d, ok, c.want)
 			}
@@ -83,8 +83,8 @@ func FuzzParseRetryAfter(f *testing.F) {
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	f.Fuzz(func(t *testing.T, s string) {
 		for _, name := range []string{"Retry-After", "Retry-After-Ms", "X-Ratelimit-Reset-Tokens"} {
-			d, ok := ParseRetryAfter(http.Header{name: {s}}, now)
-			if ok && (d <= 0 || d > Longest) || !ok && d != 0 {
+			d, ok := parseRetryAfter(http.Header{name: {s}}, now)
+			if ok && (d <= 0 || d > LongestWait) || !ok && d != 0 {
 				t.Errorf("%s: %q gives %s %v", name, s, d, ok)
 			}
 		}
