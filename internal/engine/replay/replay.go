@@ -2,7 +2,7 @@
 // failed, may the request run again? It is a pure function of facts; every
 // answer carries its reason. The rules per class of failure are data (rules.go).
 //
-// It does not choose the next channel, tell the time or know a transport.
+// It does not choose the next channel, read a clock or know a transport.
 //
 // Invariants, tested over the whole fact space: the function is total; at most
 // two executions of a request may have run upstream (three only where an
@@ -93,20 +93,20 @@ func Decide(f Facts) Verdict {
 
 // wanted is what a class of failure would do if nothing forbade it.
 type wanted struct {
-	action  Action // Switch or Replay: the action at hand
+	action  Action // Switch or Replay: the action that the failure's rule wants
 	reason  Reason // if it is done
 	refused Reason // the class's own refusal, "" none
 }
 
 // wants applies the class's rule to the facts. Facts that contradict each other
-// (a refused connection that may have executed) are read the careful way.
+// (a refused connection that may have executed) are taken as if it had executed.
 func (r rule) wants(f Facts) wanted {
 	w := wanted{action: r.again, reason: r.reason, refused: r.no}
 	switch {
 	case f.Atomic && (r.atomic || r.again != Deliver):
 		return wanted{action: Replay, reason: ReplayAtomic}
 	case r.again == Deliver:
-		w.action = Replay // what would be at hand: a second execution
+		w.action = Replay // the action that its refusals are checked against
 	case r.timeout:
 		if timeoutMaySwitch(f, r) {
 			w.refused = ""
@@ -134,13 +134,13 @@ func timeoutMaySwitch(f Facts, r rule) bool {
 	return f.Made.Replays == 0 && f.Made.TimeoutSwitches < f.Limits.TimeoutSwitches
 }
 
-// ClientMayRepeat tells whether a client may be told to repeat the request after
-// the failure, as far as its class goes: not where the gateway itself refuses to,
-// since the first execution may be running still. A silent channel is not
-// called thirty times by an agent that was called off once.
+// ClientMayRepeat returns whether the failure's class allows to call the failure
+// retryable. It does not after the timeouts for which the gateway itself makes no
+// second attempt, since the first execution may still be running: otherwise an agent
+// could call a silent channel dozens of times.
 //
-// switch.on_timeout changes nothing in that: the executions that it allows are
-// the gateway's own, and the failure is told once they are spent or find no route.
+// switch.on_timeout does not change that. It allows executions that the gateway
+// starts, and the failure is shown when they are spent or there is no route.
 func (f Facts) ClientMayRepeat() bool {
 	return f.EventTimeout || !f.Streaming || !ruleOf(f.Failure).timeout
 }
@@ -157,7 +157,7 @@ func (f Facts) hostedForbids() bool {
 }
 
 // forbids finds the first reason, in the order of docs/contract.md#s3-precedence, that forbids the
-// wish; "" when nothing does.
+// wanted action; "" when none does.
 func forbids(f Facts, w wanted) Reason {
 	for i := range precedence {
 		p := &precedence[i]

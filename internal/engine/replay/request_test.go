@@ -7,7 +7,7 @@ import (
 	"rubicon/internal/wire/classify"
 )
 
-// progress is where a request stands between two attempts, and how many of its
+// progress is the state of a request between two attempts, and how many of its
 // attempts may have executed upstream. Walking the states instead of the
 // sequences covers every sequence: what follows depends on nothing else.
 type progress struct {

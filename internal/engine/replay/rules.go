@@ -112,18 +112,18 @@ func ruleOf(f classify.Failure) rule {
 type refusal struct {
 	reason        Reason
 	row           string
-	what          string // "" for a class's own: its rule says it
+	what          string // "" for a class's own: its rule has the text
 	doesNotForbid bool   // never forbids a switch
 	applies       func(Facts, wanted) bool
 }
 
 // precedence is the order of reasons, docs/contract.md#s3-precedence: the first that forbids the
-// action at hand is given. It is never written to.
+// wanted action is given. It is never written to.
 //
-// Two readings are ours (docs/contract.md#s3-choice-own-class, docs/contract.md#s3-choice-timeout-switch). A class that never runs again
-// (an idle timeout) has no action at hand; it is taken as if a replay were, so
+// Two readings are ours (docs/contract.md#s3-choice-own-class, docs/contract.md#s3-choice-timeout-switch). The rule of a class that never runs
+// again (an idle timeout) wants no action; it is taken as if it wanted a replay, so
 // that stateful_store and hosted_tool come before stream_idle_timeout, where
-// the order has them. A timeout of docs/contract.md#s3-row-8 or docs/contract.md#s3-row-9 has a switch at hand, which
+// the order has them. The rule of a timeout of docs/contract.md#s3-row-8 or docs/contract.md#s3-row-9 wants a switch, which
 // store and hosted tools never forbid; that such a request may not be switched
 // is the timeout rule's own condition, so the timeout's own reason is given.
 var precedence = [...]refusal{

@@ -153,7 +153,7 @@ func broken(f replay.Facts, v replay.Verdict) string {
 func timeout(f classify.Failure) bool { return strings.HasSuffix(string(f), "_timeout") }
 
 // judge compares a verdict with docs/contract.md#s3: the reasons that forbid
-// the action at hand, found without the package's tables, and the first of
+// the wanted action, found without the package's tables, and the first of
 // them in the order of docs/contract.md#s3-precedence.
 func judge(f replay.Facts, v replay.Verdict, met *reasonPairs) string {
 	action, reason, own := atHand(f)
@@ -268,13 +268,13 @@ func (m *reasonPairs) note(all reasons) {
 }
 
 // check makes sure that the walk put every two reasons side by side that can
-// stand side by side: then the whole order was tested.
+// are next to each other: then the whole order was tested.
 func (m *reasonPairs) check(t *testing.T) {
 	t.Helper()
 	// A class's own refusal excludes that of another class.
 	classes := []replay.Reason{"upstream_auth", "gateway_fault", "connection_limit", "deterministic", "unknown_failure", "answer_timeout", "header_timeout",
 		"first_event_timeout", "first_output_timeout", "stream_idle_timeout", "request_timeout", "buffer_limit", "read_error_after_lifecycle"}
-	// A timeout has a switch at hand, which these never forbid; the others a replay.
+	// The rule of a timeout wants a switch, which these never forbid; the other rules want a replay.
 	timeouts := classes[5:9]
 	replays := []replay.Reason{"stateful_store", "hosted_tool", "replay_budget_spent"}
 	cannot := func(a, b replay.Reason) bool {

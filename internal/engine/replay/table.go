@@ -20,7 +20,7 @@ type Refusal struct {
 	What    string
 	Replay  bool // it forbids a replay
 	Switch  bool // it forbids a switch
-	ByClass bool // it is a class's own: the class alone says no
+	ByClass bool // it is a class's own: the class alone is the reason
 }
 
 // Table gives what each class of failure does, in the order of docs/contract.md#s3.

@@ -85,7 +85,8 @@ func (t *turn) limitTime() {
 	t.gate.configure(rules, atomic)
 }
 
-// atomic: the request's own wish, else the key's, else the model's.
+// atomic tells whether output is held until the answer is complete: as the request
+// asks, else as its key is configured, else as the model is.
 func (t *turn) atomic() bool {
 	if d := t.req.Delivery; d != "" {
 		return d == config.DeliveryAtomic
@@ -111,7 +112,7 @@ func (t *turn) findState() *fault.Error {
 	many := t.origins() > 1
 	refs := make([]state.Ref, 0, len(p.Refs))
 	for _, r := range p.Refs {
-		if many || r.Kind != protocol.KindSealed { // else bind does not ask
+		if many || r.Kind != protocol.KindSealed { // otherwise bindState does not need the entry
 			refs = append(refs, state.Ref{Kind: state.Kind(r.Kind), ID: r.ID})
 		}
 	}
@@ -128,7 +129,7 @@ func (t *turn) findState() *fault.Error {
 	return nil
 }
 
-// bindState takes in one named piece of state.
+// bindState applies what is known of one piece of state that the request names.
 func (t *turn) bindState(r protocol.Ref, e state.Entry, known, manyOrigins bool) *fault.Error {
 	sealed := r.Kind == protocol.KindSealed
 	if sealed && !manyOrigins {
@@ -154,8 +155,8 @@ func (t *turn) bindState(r protocol.Ref, e state.Entry, known, manyOrigins bool)
 	return fault.Newf(fault.NotFound, "No %s with id '%s' was found.", strings.ReplaceAll(r.Kind, "_", " "), fault.Clip(r.ID)).WithParam(r.Param)
 }
 
-// noOrigin is the origin of a request that names state of two: no account has
-// both, and no route is its.
+// noOrigin is the origin of a request that names state of two origins. No account
+// holds both, so no route matches it.
 const noOrigin = "\x00two origins"
 
 // bindOrigin binds the request to the account that holds state it names.
@@ -201,7 +202,7 @@ func (t *turn) openRequest(held money.Nano) *fault.Error {
 	case err != nil:
 		level := slog.LevelError
 		if t.engine.Bookkeeper.DatabaseAway() {
-			level = slog.LevelDebug // which is said once, and not for every request
+			level = slog.LevelDebug // the bookkeeper logs this once, and not for every request
 		}
 		t.engine.Log.Log(t.ctx, level, "making a charge hold", "request_id", t.req.ID, "error", err)
 		return fault.New(fault.StoreUnavailable, "").WithCause(err)

@@ -16,14 +16,14 @@ import (
 // maxAttempts is the bound of docs/contract.md#s3-budgets on attempts of one request.
 const maxAttempts = 3
 
-// errChoosing: another attempt was decided on, and choosing its route failed by
-// a fault of the gateway's own.
+// errChoosing means that another attempt was decided, and that choosing its route
+// failed by a fault of the gateway itself.
 var errChoosing = errors.New("choosing the replacement failed")
 
 // again asks the decision whether the request runs again after a failed
-// attempt, and prepares the next one if so. The gate stands still meanwhile:
-// what the deadline handed over behind the decision's back would be a first
-// beginning, and the replay a second one.
+// attempt, and prepares the next one if so. The gate hands nothing over while the
+// decision is made: otherwise the client could get the beginning of this attempt
+// from the deadline, and after it the beginning of the replay.
 func (t *turn) again(a *attempt) bool {
 	a.report(t.healthResult(a))
 	t.gate.beginDecision()
@@ -36,7 +36,7 @@ func (t *turn) again(a *attempt) bool {
 			t.engine.Log.Error("choosing the replacement", "request_id", t.req.ID, "error", err)
 			a.verdict = replay.Verdict{Action: replay.Deliver, Reason: replay.GatewayFault}
 			a.shownInstead = gatewayFault(fmt.Errorf("%w: %w", errChoosing, err))
-			t.gate.discard() // the attempt was given up already: its events are never seen
+			t.gate.discard() // this attempt's events are not shown any more
 			return false
 		}
 		if !found {
@@ -59,7 +59,7 @@ func (t *turn) again(a *attempt) bool {
 	}
 	a.close()
 	t.gate.discard()
-	t.rec.Times.FirstOutput = 0 // the lost attempt's, if it had any, was nobody's
+	t.rec.Times.FirstOutput = 0 // the client saw no output of the lost attempt
 	return true
 }
 
@@ -119,7 +119,7 @@ func (t *turn) healthResult(a *attempt) health.Result {
 		Aborted: t.clientLeft() || f.Failure == classify.ClientGone}
 }
 
-// clientError is the failure in the client's words.
+// clientError is the failure in the words that the client reads.
 func (t *turn) clientError(a *attempt, handed replay.Handed) *fault.Error {
 	shown := a.failed
 	if a.shownInstead != nil {
@@ -142,8 +142,8 @@ func (t *turn) clientError(a *attempt, handed replay.Handed) *fault.Error {
 	return f
 }
 
-// repeatIsHarmless: a repeat by the client does nothing twice. An answer that failed
-// with its output in hand was paid for, whether it was shown or not.
+// repeatIsHarmless tells whether a repeat by the client does nothing twice. An answer
+// that failed but holds output was paid for, whether it was shown or not.
 func (t *turn) repeatIsHarmless(afterOutput bool) bool {
 	executed := false
 	for _, a := range t.attempts {

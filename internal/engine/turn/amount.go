@@ -13,7 +13,8 @@ import (
 	"rubicon/internal/wire/protocol"
 )
 
-// amount is the charge hold, and how many tokens the key's rate lets it in for.
+// amount works out the charge hold, and how many tokens of the key's rate limit the
+// request is expected to use.
 func (t *turn) amount() (held money.Nano, tokens expected, f *fault.Error) {
 	p := &t.req.Parsed
 	t.bounds = t.believed()
@@ -39,8 +40,9 @@ func (t *turn) amount() (held money.Nano, tokens expected, f *fault.Error) {
 	return held, t.expects(bound), nil
 }
 
-// believed bounds the usage that is believed of this request. What is on record
-// of a stored parent stands in the estimate by now, and nothing else.
+// believed gives the largest usage of this request that is believed if a channel
+// reports it. At this point the estimate holds the recorded tokens of a stored
+// parent response, and nothing else.
 func (t *turn) believed() billing.Bounds {
 	p := &t.req.Parsed
 	b := billing.Bounds{Body: int64(len(t.req.Body)), Attachments: int64(p.Attachments), Parent: t.estimate}
@@ -65,8 +67,8 @@ func mostOutput(choices, bound int64) int64 {
 	return choices * bound
 }
 
-// holdTooLarge refuses a request whose cost does not even fit into an amount: the
-// largest one stands for it.
+// holdTooLarge refuses a request whose cost does not fit into an amount. The message
+// names the largest amount instead.
 func (t *turn) holdTooLarge() *fault.Error {
 	available, err := t.engine.Bookkeeper.Available(t.ctx, t.req.Principal.Customer.ID)
 	if err != nil {

@@ -26,19 +26,19 @@ type attempt struct {
 	permit *health.Permit
 	call   *upstream.Call
 
-	stream *upstream.Stream // kept open until the end was shown: the terminal event's bytes live in it
+	stream *upstream.Stream // open until the end was shown, because it holds the terminal event's bytes
 	reader protocol.Reader  // nil when nothing was streamed
 	seen   *protocol.Observed
 	answer *upstream.Answer
 
 	failed       *upstream.Failure // nil: answered
-	shownInstead *upstream.Failure // what the client is told instead: the gateway failed after the attempt
+	shownInstead *upstream.Failure // the failure that is shown instead: the gateway failed after the attempt
 	terminal     protocol.Event    // answered stream: the event that ends it, not handed over yet
-	tail         []byte            // what the gateway makes good at the end
+	tail         []byte            // bytes that the gateway adds where the end is incomplete
 	failures     []protocol.Event  // failure events, with bytes of their own
 	errorSent    bool              // an error event went out already
-	whole        bool              // it is on record that the client has the answer in whole
-	unnoted      bool              // it is about to have it, which is not on record
+	whole        bool              // it is recorded that the client has the whole answer
+	unnoted      bool              // it is about to have it, which is not recorded yet
 
 	status     int
 	requestID  string
@@ -46,7 +46,7 @@ type attempt struct {
 	firstEvent time.Duration
 	took       time.Duration
 	bytes      int64
-	// drainedFrom is how many bytes had been read when its client had left.
+	// drainedFrom is how many bytes had been read when the client left.
 	drainedFrom int64
 	verdict     replay.Verdict
 	reported    bool // the permit was given back
@@ -86,7 +86,7 @@ func (t *turn) earlierAttempts() (list []journal.Attempt) {
 }
 
 // run makes the call. A panic on the way is a fault of the gateway like any
-// other: the client is told and the hold is resolved.
+// other: the failure is shown to the client, and the hold is resolved.
 func (t *turn) run(a *attempt) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -178,7 +178,7 @@ func (t *turn) relay(a *attempt) {
 }
 
 // pump reads events until the stream's end. It writes synchronously, so that a
-// slow client slows its upstream and nothing piles up here. A terminal event
+// slow client slows its upstream and no queue grows here. A terminal event
 // is kept back for the settlement; failure events for the decision.
 func (t *turn) pump(a *attempt) error {
 	for {
@@ -202,7 +202,7 @@ func (t *turn) pump(a *attempt) error {
 			if a.terminal = ev; a.seen.Incomplete {
 				a.terminal = wording.Event(a.secrets(), ev, fault.InIncomplete)
 			}
-			if !a.unnoted { // else what stands before it is the end, too
+			if !a.unnoted { // else what comes before it is sent together with the end
 				t.gate.Flush()
 			}
 		case protocol.Failure:
@@ -238,7 +238,7 @@ func (t *turn) pass(a *attempt, ev protocol.Event) error {
 }
 
 // noteDelivered notes that the client has the attempt's output so far. Nothing runs
-// again from here, so what would be sent is let go of.
+// again from here, so the bodies that would be sent are released.
 func (t *turn) noteDelivered(a *attempt) {
 	a.call.Body, t.req.Body = nil, nil
 	t.live.Events.Store(a.seen.OutputEvents)
@@ -257,7 +257,7 @@ func (t *turn) failureEvent(a *attempt, ev protocol.Event) {
 		a.errorSent = true
 		return
 	}
-	t.gate.Flush() // what came with it must not wait for the decision
+	t.gate.Flush() // events that arrived with it must not wait for the decision
 	a.failures = append(a.failures, ev)
 }
 
@@ -268,7 +268,7 @@ func (t *turn) noteFirst(at *int64) {
 	}
 }
 
-// eventFailure classifies a failure that upstream told as an event or answer.
+// eventFailure classifies a failure that upstream reported in an event or answer.
 func (t *turn) eventFailure(a *attempt) *upstream.Failure {
 	info := *a.seen.Failure
 	found := classify.Event(t.req.Protocol.Channel(), info, a.route.Candidate.Channel.Rules)
@@ -290,7 +290,7 @@ func (t *turn) reclassifyCancelled(a *attempt) {
 	}
 }
 
-// report tells health how the attempt ended, once.
+// report gives the permit back to health with the attempt's result, once.
 func (a *attempt) report(r health.Result) {
 	if !a.reported {
 		a.reported = true

@@ -21,8 +21,8 @@ type candidate struct {
 	permit *health.Permit
 }
 
-// chooseFirst chooses the first route; when there is none no customer waits
-// for a channel that cannot come.
+// chooseFirst chooses the first route. Where none is available, the request is
+// refused before a charge hold is made.
 func (t *turn) chooseFirst() *fault.Error {
 	t.sign()
 	ok, err := t.choose(nil, false)
@@ -40,8 +40,8 @@ func (t *turn) chooseFirst() *fault.Error {
 	return t.unavailable()
 }
 
-// interrupted is told to a request that ended before its first attempt: by its
-// transport, by its own time, or because its client left and reads no more.
+// interrupted is the failure of a request that ended before its first attempt: its
+// transport ended it, its time was over, or its client left.
 func (t *turn) interrupted(cause error) *fault.Error {
 	if stop, ok := stopped(t.parent); ok {
 		return fault.New(stop.Code, "").WithCause(cause)
@@ -52,15 +52,16 @@ func (t *turn) interrupted(cause error) *fault.Error {
 	return fault.New(fault.InternalError, "The client left.").WithCause(cause)
 }
 
-// unavailable says when one of the routes may answer again.
+// unavailable is the failure that no route is available, with the time after which
+// one may be.
 func (t *turn) unavailable() *fault.Error {
 	f := fault.New(fault.AllChannelsFailed, "")
 	f.RetryAfter = t.untilReturn()
 	return f
 }
 
-// unknownReturn is the delay to tell where no route comes back by itself: an
-// operator has to act first.
+// unknownReturn is the delay that a client is given where no route comes back
+// without an operator.
 const unknownReturn = time.Minute
 
 // untilReturn is how long until one of the routes that may serve this request
@@ -73,8 +74,8 @@ func (t *turn) untilReturn() time.Duration {
 	return max(time.Until(at), time.Second)
 }
 
-// routes lists the routes that may serve this request, as they were if all
-// were well. Where that leaves none, its state's home is gone for good.
+// routes lists the routes that could serve this request if all were healthy. If
+// there are none, the account that holds its state is not configured any more.
 func (t *turn) routes() (out []health.Route) {
 	for i := range t.model.Channels {
 		c := &t.model.Channels[i]
@@ -99,8 +100,8 @@ func (t *turn) weight(c *config.Candidate) int {
 }
 
 // choose picks the next route and takes its permit; false when none is left.
-// Where every route cools it waits for the first one, within the request's
-// patience. The decision goes on record either way. A fault of the gateway
+// Where every route cools down, it waits for the first one, at most as long as
+// cooldown.wait allows. The decision is recorded either way. A fault of the gateway
 // itself comes back as an error.
 func (t *turn) choose(last *route.Route, hostFirst bool) (ok bool, err error) {
 	defer func() {
@@ -124,7 +125,7 @@ func (t *turn) choose(last *route.Route, hostFirst bool) (ok bool, err error) {
 				t.decided(d)
 				return false, nil
 			case wait > 0:
-				q.Denied = nil // who probed a moment ago may be done
+				q.Denied = nil // probes that ran before the wait may have ended
 				continue
 			}
 			chosen, d, allow = back.Route, back.Decision(d), t.engine.Health.AllowCooling
@@ -151,8 +152,8 @@ func (t *turn) views() []health.View {
 	return views
 }
 
-// wait lets a request wait for a route, on record as time in the queue; false if
-// its client leaves meanwhile, or its time is up.
+// wait lets a request wait for a route, and records that as time in the queue. It
+// returns false if the client left meanwhile, or the request's time is over.
 func (t *turn) wait(long time.Duration) bool {
 	if long <= 0 {
 		return t.ctx.Err() == nil
@@ -175,8 +176,8 @@ func (t *turn) decided(d journal.Decision) {
 	t.rec.Decisions = append(t.rec.Decisions, d)
 }
 
-// affinity keeps one conversation's requests together; another customer's with
-// the same key go their own way.
+// affinity is a key that keeps the requests of one conversation on one route. It
+// holds the customer, so that customers with equal keys are kept apart.
 func (t *turn) affinity() string {
 	own := t.req.Parsed.Affinity
 	if own == "" {
@@ -188,7 +189,8 @@ func (t *turn) affinity() string {
 	return t.req.Principal.Customer.ID + "\x00" + own
 }
 
-// hostFirst: another host goes before priority (docs/contract.md#s3-next-route).
+// hostFirst tells whether a route on another host is preferred even to one of a
+// better priority (docs/contract.md#s3-next-route).
 func hostFirst(f classify.Failure) bool {
 	switch f {
 	case classify.FailedEvent, classify.ReadError, classify.Upstream5xx, classify.BadAnswer, classify.Connect:

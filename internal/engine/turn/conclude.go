@@ -34,15 +34,15 @@ func (t *turn) conclude(a *attempt) Result {
 	return Result{Outcome: t.rec.Outcome, Seen: a.seen, Sent: true}
 }
 
-// undurable deals with an end that could be neither written nor queued: a good
-// one is not shown then, for nothing would tell of it after a crash. The request
-// fails with what it has delivered, and that is written when it can be.
+// undurable handles an end that could be neither written nor queued. A good end is
+// not shown then, because after a crash there would be no record of it. The request
+// fails with what was delivered so far, and that is written as soon as possible.
 func (t *turn) undurable(a *attempt, e ShownFailure, closing meter.RequestEnd, cause error) ShownFailure {
 	if a.failed == nil {
 		a.failed = gatewayFault(cause)
 		a.failed.Executed = true
 		a.verdict = replay.Verdict{Action: replay.Deliver, Reason: replay.GatewayFault}
-		if handed, _ := t.gate.state(); handed == replay.NothingHanded { // what would have gone out now
+		if handed, _ := t.gate.state(); handed == replay.NothingHanded { // the output would have been handed over only now
 			t.live.Events.Store(0)
 			t.live.Bytes.Store(0)
 			t.live.Content.Store(false)
@@ -75,21 +75,22 @@ func (t *turn) account(a *attempt) (e ShownFailure, closing meter.RequestEnd) {
 
 // handedAtEnd is what the client has once the end was shown: with atomic
 // delivery that may be output which is still held. Money and record are written
-// before the end is shown, and must tell what it will have been.
+// before the end is shown, and must already describe it.
 func (t *turn) handedAtEnd(a *attempt) replay.Handed {
 	handed, outputHeld := t.gate.state()
 	switch {
 	case handed != replay.NothingHanded || !outputHeld:
 		return handed
 	case a.failed != nil && (t.clientLeftBeforeEnd(a) || t.form(a, handed) == FormStatus):
-		return replay.NothingHanded // it is dropped
+		return replay.NothingHanded // the held output is dropped
 	}
 	t.noteDelivered(a)
 	return replay.OutputHanded
 }
 
-// recordOwnID records the id that our ending of a stream gives an answer which
-// upstream never named, so that the turn is found by what its client saw.
+// recordOwnID records the response id that the gateway's own ending of a stream
+// gives where upstream named none, so that the request is found by the id that its
+// client saw.
 func (t *turn) recordOwnID(e ShownFailure) {
 	ours := e.Form == FormOurs || e.NeedsFailedEvent
 	if t.rec.ResponseID == "" && ours && !t.req.WebSocket && t.req.Protocol.MadeID != nil {
@@ -102,8 +103,8 @@ func (t *turn) clientLeftBeforeEnd(a *attempt) bool {
 	return a.failed.Failure == classify.ClientGone || t.clientLeft()
 }
 
-// recordedError is the record's word for what the client was told; one that left was
-// told nothing.
+// recordedError is the error that the client received, as the record shows it; nil
+// if the client left and received none.
 func (t *turn) recordedError(e ShownFailure) *journal.Error {
 	if t.rec.Outcome == journal.OutcomeCancelled {
 		return nil
@@ -142,7 +143,7 @@ func (t *turn) outcome(a *attempt, handed replay.Handed) journal.Outcome {
 }
 
 // paid is the row of the table of who pays (docs/contract.md#s7-who-pays). Output is what commits;
-// what is paid for is content: of events that carry none the client has nothing.
+// what is paid for is content, which not every output event has.
 func (t *turn) paid(a *attempt, handed replay.Handed) billing.Received {
 	switch {
 	case a.failed == nil:
@@ -181,12 +182,12 @@ func (t *turn) form(a *attempt, handed replay.Handed) Form {
 		return FormStatus
 	}
 	if !t.req.Parsed.Stream && a.failed.ByEvent && a.seen.Result {
-		return FormEvent // what there is of an answer is the customer's, and he pays for it
+		return FormEvent // the customer gets what there is of an answer, and pays for it
 	}
 	return formOf(t.req.Protocol, t.req.Parsed.Stream, a.failed.ByEvent, handed, a.seen.Events)
 }
 
-// bills works out who pays what, with the record that says so.
+// bills works out who pays what, and finishes the record with it.
 func (t *turn) bills(a *attempt, handed replay.Handed) meter.RequestEnd {
 	c := billing.Input{Request: t.req.ID, Customer: t.req.Principal.Customer.ID, Model: t.model.Name, Price: t.model.Price, Held: t.billing.Held,
 		InputEstimate: t.estimate, Bounds: t.bounds, BytesPerToken: t.billing.BytesPerToken, Uncharged: t.req.Uncharged,
@@ -205,7 +206,7 @@ func (t *turn) bills(a *attempt, handed replay.Handed) meter.RequestEnd {
 	return t.closing(bill, a, handed)
 }
 
-// learn takes in how an answer was used that reported it believably.
+// learn updates the learner with the usage that an answer reported.
 func (t *turn) learn(a *attempt, bill billing.Bill) {
 	if a.failed == nil && bill.Usage.Source == journal.SourceReported {
 		t.engine.Learner.Learn(a.route.Candidate.UpstreamModel, a.seen.TextBytes, bill.Usage.Output)
@@ -215,7 +216,7 @@ func (t *turn) learn(a *attempt, bill billing.Bill) {
 	}
 }
 
-// doubt puts on record, and tells operators, what was reported and cannot be.
+// doubt records reported usage that is not possible, and passes it on to operators.
 func (t *turn) doubt(bill billing.Bill) {
 	for _, n := range bill.Anomalies {
 		if slices.Contains(t.rec.Notes, n.String()) {
@@ -276,12 +277,13 @@ func (t *turn) handedOver(a *attempt) journal.Delivered {
 	return journal.Delivered{Events: t.live.Events.Load(), Bytes: t.live.Bytes.Load()}
 }
 
-// remembered are the ids that the answer carried, with their home.
+// remembered lists the ids of upstream state that the answer named, with the origin
+// that holds it.
 func (t *turn) remembered(a *attempt) []state.Entry {
 	out := make([]state.Entry, 0, len(a.seen.State))
 	for _, s := range a.seen.State {
 		if s.Kind == protocol.KindResponse && t.req.Parsed.Store == protocol.StoreFalse {
-			continue // it lives nowhere: to name it is to name nothing
+			continue // it is stored nowhere, so its id cannot be used again
 		}
 		e := state.Entry{Kind: state.Kind(s.Kind), ID: s.ID, Origin: a.route.Origin(), Channel: a.route.Candidate.Channel.Name}
 		if s.Kind == protocol.KindResponse {

@@ -12,24 +12,24 @@ import (
 )
 
 // With on_disconnect: drain the upstream stream of a client that left is read
-// on, so that it pays for what was used and not for an estimate. It is so only
-// where it pays at all: once content was handed over. The hold stays open
-// meanwhile and is settled once, with what was learned; nothing is ever
+// on, so that the customer pays for what was used and not for an estimate. It is so
+// only where the customer pays at all: once content was handed over. The hold stays
+// open meanwhile and is settled once, with the usage that was read; nothing is
 // adjusted afterwards.
 
-// DrainTime bounds how long a stream is read that nobody gets. Its bytes are
+// DrainTime bounds how long a stream is drained. Its bytes are
 // bounded by limits.event.
 const DrainTime = 2 * time.Minute
 
-// drains are the turns that read on for nobody.
+// drains are the turns that drain the stream of a client that left.
 type drains struct {
 	mu   sync.Mutex
 	over bool
 	live map[*turn]context.CancelCauseFunc
 }
 
-// StopDraining ends them, and lets none begin any more, when the gateway shuts
-// down.
+// StopDraining ends all draining turns, and lets none begin any more. It is called
+// when the gateway shuts down.
 func (e *Engine) StopDraining() {
 	e.drains.mu.Lock()
 	defer e.drains.mu.Unlock()
@@ -58,8 +58,8 @@ func (d *drains) remove(t *turn) {
 	delete(d.live, t)
 }
 
-// watchClient ties the turn to its client: he leaves, and the turn is cancelled, or
-// it reads on.
+// watchClient ties the turn to its client: when the client leaves, the turn is
+// cancelled, or it drains the stream.
 func (t *turn) watchClient(client context.Context, sink Sink) {
 	if t.cfg.OnDisconnect != config.DisconnectDrain || t.req.TransportOutlivesClient {
 		t.ctx, t.cancel = context.WithCancelCause(client)
@@ -88,7 +88,7 @@ func (t *turn) watchClient(client context.Context, sink Sink) {
 	})
 	t.unwatch = func() {
 		stopWatching()
-		t.gate.close() // from here nobody leaves
+		t.gate.close() // from here on a client that leaves changes nothing
 		t.engine.drains.remove(t)
 		if bound != nil {
 			bound.Stop()
@@ -96,8 +96,8 @@ func (t *turn) watchClient(client context.Context, sink Sink) {
 	}
 }
 
-// mayReadOn tells whether another event may be read. Of what nobody gets that is
-// so within a bound.
+// mayReadOn tells whether another event may be read. A draining turn may do so
+// within a bound.
 func (t *turn) mayReadOn(a *attempt) bool {
 	if !t.gate.isDraining() {
 		return true
@@ -110,13 +110,13 @@ func (t *turn) mayReadOn(a *attempt) bool {
 	return read-a.drainedFrom <= t.cfg.Limits.Event
 }
 
-// clientLeftFailure is an attempt that was read further than its client was there.
+// clientLeftFailure is the failure of an attempt whose client left before its end.
 func (a *attempt) clientLeftFailure() *upstream.Failure {
 	return &upstream.Failure{Failure: classify.ClientGone, Status: a.status, RequestID: a.requestID, Executed: true}
 }
 
-// endDrain gives a stream that was read for nobody its end: however it ended, the
-// client had left before. An estimate counts what he was given alone.
+// endDrain ends an attempt whose stream was drained. However the stream ended, the
+// client had left before. An estimate counts only what the client was given.
 func (t *turn) endDrain(a *attempt) {
 	if !t.gate.isDraining() {
 		return

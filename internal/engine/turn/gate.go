@@ -21,8 +21,8 @@ var errHeld = errors.New("held events over their bound")
 // of their own.
 type gate struct {
 	sink Sink
-	// onClientLeft is told once that the client left, and whether output had been handed
-	// over; it tells whether the turn reads on for nobody.
+	// onClientLeft is called once, when the client left, with whether output had been
+	// handed over. It returns whether the turn drains the stream.
 	onClientLeft func(err error, output bool) (drain bool)
 
 	mu sync.Mutex
@@ -44,8 +44,8 @@ type gate struct {
 	lastWrite      time.Time // when something was written
 }
 
-func newGate(sink Sink, gone func(error, bool) bool) *gate {
-	return &gate{sink: sink, onClientLeft: gone}
+func newGate(sink Sink, onClientLeft func(error, bool) bool) *gate {
+	return &gate{sink: sink, onClientLeft: onClientLeft}
 }
 
 // configure sets the bounds of the request's hold, and whether output is held
@@ -123,7 +123,7 @@ func (g *gate) arm() {
 }
 
 // expire is the deadline: what is held goes out and the request is committed.
-// At a tie with the attempt's first-output deadline that one wins.
+// If it comes together with the attempt's first-output deadline, that one wins.
 func (g *gate) expire() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -141,7 +141,7 @@ func (g *gate) expire() {
 	}
 }
 
-// release hands over what is held; from here the request is committed.
+// release hands over what is held. From here on the request is committed.
 func (g *gate) release(as replay.Handed) {
 	if g.handed == replay.NothingHanded {
 		if !g.start.IsZero() {
@@ -160,7 +160,7 @@ func (g *gate) release(as replay.Handed) {
 }
 
 // beginDecision keeps the deadline from handing anything over until discard, or until
-// the end, which hands over what is held anyhow.
+// the end, which decides about the held events itself.
 func (g *gate) beginDecision() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -232,7 +232,7 @@ func (g *gate) noteClientLeft(cause error) {
 	}
 }
 
-// isDraining tells that the turn reads on although its client has left.
+// isDraining tells whether the turn drains the stream of a client that left.
 func (g *gate) isDraining() bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -325,7 +325,7 @@ func (g *gate) stop() {
 	}
 }
 
-// state is what the decision asks of the gate.
+// state gives what the decision needs to know of the gate.
 func (g *gate) state() (handed replay.Handed, outputHeld bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -348,8 +348,8 @@ func (g *gate) setContentType(s string) {
 	g.contentType = s
 }
 
-// withholdsOutput tells whether output does not reach the client: it stays here
-// (atomic delivery), or he has left.
+// withholdsOutput tells whether output does not reach the client: it is held
+// (atomic delivery), or the client has left.
 func (g *gate) withholdsOutput() bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()

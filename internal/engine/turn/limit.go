@@ -10,9 +10,9 @@ import (
 	"rubicon/internal/wire/fault"
 )
 
-// Enter takes what can be known of a request before it is read: there is memory
-// for it, and its key has a place under its rate and its concurrency. The place
-// is taken along by Run, Local and Refused.
+// Enter checks what can be checked before a request is read: that there is memory
+// for it, and that its key's rate and concurrency have a place for it. Run, Local
+// and Refused take the place over.
 func (e *Engine) Enter(req *Request) *fault.Error {
 	if e.Overloaded != nil && e.Overloaded() {
 		return fault.New(fault.Overloaded, "")
@@ -30,28 +30,28 @@ func (e *Engine) Enter(req *Request) *fault.Error {
 	return nil
 }
 
-// Leave gives back what Enter took, if nobody took it along.
+// Leave gives back the place that Enter took, if no call has taken it over.
 func (r *Request) Leave() {
 	r.grant.Cancel(time.Now())
 	r.grant = nil
 }
 
-// expected is what a request is let in for by its key's tokens per minute. What
-// it really uses counts once that is known.
+// expected is how many tokens a request counts for under its key's tokens per minute
+// when it begins. Its real usage counts once that is known.
 type expected struct {
 	sure  int64 // the input, and the output that the request asked for
 	guess int64 // output by what the model's answers were so far
 }
 
-// tokens is the sum, as far as the limit goes: a guess alone keeps no key that
-// rested from its request.
+// tokens is the sum, but the guess counts at most as far as the limit, so that a guess
+// alone never refuses the request of a key that was not used for a minute.
 func (e expected) tokens(tpm int64) int64 {
 	return e.sure + min(e.guess, max(tpm-e.sure, 0))
 }
 
-// expects tells how much output is expected of the request, whose output the
-// hold bounds. A maximum that it named by its own will is what it asked for. One
-// that its API demands says little: agents name the model's largest.
+// expects gives how many tokens are expected of the request; bound is the output that
+// the hold covers. An optional maximum that the request names counts in full. One
+// that the API demands does not: agents name the model's largest.
 func (t *turn) expects(bound int64) expected {
 	p := &t.req.Parsed
 	switch {
@@ -65,7 +65,7 @@ func (t *turn) expects(bound int64) expected {
 }
 
 // takeLimits takes the request's place under its key's limits, or adds to the
-// one from Enter what only its body tells: tokens.
+// one from Enter the tokens, which only the body shows.
 func (t *turn) takeLimits(e expected) *fault.Error {
 	if t.engine.Limits == nil {
 		return nil
@@ -86,14 +86,14 @@ func (t *turn) takeLimits(e expected) *fault.Error {
 	return nil
 }
 
-// showLimits tells the transport how the key stands.
+// showLimits gives the transport the state of the key's limits.
 func (r *Request) showLimits(s limit.State) {
 	if r.OnLimits != nil {
 		r.OnLimits(s)
 	}
 }
 
-// limited is a refusal in the client's words.
+// limited is a refusal by a limit, as the client reads it.
 func limited(r *limit.Refusal) *fault.Error {
 	var f *fault.Error
 	switch {
@@ -110,8 +110,9 @@ func limited(r *limit.Refusal) *fault.Error {
 	return f
 }
 
-// releaseLimits gives the place back, before the client is shown the end: whoever
-// sees it sends the next request at once. Afterwards it does nothing.
+// releaseLimits gives the place back. It is called before the client is shown the end,
+// because a client that sees the end may send its next request at once. A second
+// call does nothing.
 func (t *turn) releaseLimits() {
 	if !t.opened {
 		t.grant.Cancel(time.Now())
@@ -121,7 +122,7 @@ func (t *turn) releaseLimits() {
 	t.grant.Done(time.Now(), u.Input+u.CachedInput+u.CacheWrite+u.Output)
 }
 
-// budget is what the key's budget counts at this moment; nil: it has none.
+// budget is the key's budget in the present period; nil if it has none.
 func (t *turn) budget() *ledger.Budget {
 	b := t.req.Principal.Key.Budget
 	if b == nil {
@@ -131,7 +132,7 @@ func (t *turn) budget() *ledger.Budget {
 	return &ledger.Budget{Amount: b.Amount, Since: start}
 }
 
-// overBudget is that refusal in the client's words.
+// overBudget is the refusal by a budget, as the client reads it.
 func (t *turn) overBudget(over *ledger.OverBudget) *fault.Error {
 	period := t.req.Principal.Key.Budget.Period
 	left := max(over.Budget-over.Spent-over.Held, 0)

@@ -21,10 +21,10 @@ import (
 	"rubicon/internal/wire/protocol/responses"
 )
 
-// storm is what clients live through while channels fail: the engine's own
-// choosing, waiting and deciding over real health, on a virtual clock. Only the
-// calls are missing, with what stands around them (money, records, sockets): an
-// attempt is a pause and what the channel's weather says.
+// storm simulates clients while channels fail. It uses the engine's own choosing,
+// waiting and deciding over real health, on a virtual clock. Only the calls are left
+// out, with money, records and sockets: an attempt is a pause, and its result comes
+// from the channel's weather.
 type storm struct {
 	t        *testing.T
 	cfg      *config.Config
@@ -71,7 +71,7 @@ func newStorm(t *testing.T, channels int, w weather) *storm {
 	return s
 }
 
-// run lets the clients live for so long.
+// run lets the clients send requests for so long.
 func (s *storm) run(length time.Duration) {
 	var all sync.WaitGroup
 	for n := range clients {

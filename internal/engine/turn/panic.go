@@ -13,9 +13,9 @@ import (
 )
 
 // resolveAfterPanic brings money and record to an end when the gateway itself panicked
-// between the hold and the settlement: this process lives on, and no start
-// would resolve them. The panic goes on to the transport, which tells the
-// client.
+// between the hold and the settlement. This process goes on, so no start of the
+// gateway would resolve them. The panic goes on to the transport, which sends the
+// client an error.
 func (t *turn) resolveAfterPanic() {
 	p := recover()
 	if p == nil {
@@ -28,7 +28,7 @@ func (t *turn) resolveAfterPanic() {
 }
 
 // writeAfterPanic settles for what was delivered, as after any other fault of the
-// gateway. What panicked once may do so again: then the next start is left.
+// gateway. The settlement may panic too: then the next start resolves the hold.
 func (t *turn) writeAfterPanic(cause error) {
 	defer func() {
 		if p := recover(); p != nil {

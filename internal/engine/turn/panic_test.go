@@ -9,7 +9,7 @@ import (
 )
 
 // A fault of the gateway between the hold and the settlement, wherever it is,
-// leaves no hold open: the client pays for what he got, and the panic goes on.
+// leaves no hold open: the customer pays for what was delivered, and the panic goes on.
 func TestAPanicLeavesNoHoldOpen(t *testing.T) {
 	r := newRelay(t, "responses", 1, true)
 	// Output and then a cut, of an answer without a name: its ending is asked for one.

@@ -58,7 +58,7 @@ var protocolSamples = map[string]protocolSample{
 
 // upstreamConn is an upstream connection that says a prepared answer to every request:
 // many events arrive together, as they do behind a fast network, or each alone,
-// as from a model that speaks.
+// as a model sends them.
 type upstreamConn struct {
 	answer, rest string
 	alone        bool
@@ -104,7 +104,8 @@ func (f *upstreamConn) SetDeadline(time.Time) error      { return nil }
 func (f *upstreamConn) SetReadDeadline(time.Time) error  { return nil }
 func (f *upstreamConn) SetWriteDeadline(time.Time) error { return nil }
 
-// countingSink is a sink that takes everything and tells when it took how many events.
+// countingSink is a sink that accepts everything, counts events and calls a function at
+// given counts.
 type countingSink struct {
 	events, bytes int
 	at            map[int]func()
@@ -238,9 +239,9 @@ func TestRelayAllocatesNothing(t *testing.T) {
 	}
 }
 
-// Once output was handed over, nothing runs again, and what the request said is
-// let go of: an agent's context can be megabytes, and its stream minutes.
-func TestADeliveredRequestIsLetGoOf(t *testing.T) {
+// Once output was handed over, nothing runs again, and the request's body is released:
+// an agent's context can be megabytes, and its stream can take minutes.
+func TestTheBodyOfADeliveredRequestIsReleased(t *testing.T) {
 	for surface := range protocolSamples {
 		t.Run(surface, func(t *testing.T) {
 			r := newRelay(t, surface, 5, true)

@@ -16,10 +16,10 @@ const (
 	maxRepeats = 1 << 13
 )
 
-// repeats remembers where requests failed, by what tells that another one is
-// their repeat: the same customer with the same session, or with the same body.
-// A client that tries again by itself would land on the broken channel each time
-// where a session keeps it there. Nothing is kept of a request but a hash.
+// repeats remembers where requests failed, so that a repeat goes to another host. A
+// repeat is a request of the same customer with the same session, or with the same
+// body. Without this, a session would keep a client that repeats a request on the
+// broken channel. Only a hash of each request is kept.
 type repeats struct {
 	mu     sync.Mutex
 	seed   maphash.Seed // made with the first request
@@ -103,7 +103,8 @@ func (r *repeats) seeded() maphash.Seed {
 	return r.seed
 }
 
-// sign makes what tells a repeat of this request, while its body is there.
+// sign makes the hashes by which a repeat of this request is recognised. The body must
+// not be released yet.
 func (t *turn) sign() {
 	customer := t.req.Principal.Customer.ID
 	t.signs = []uint64{t.engine.repeats.sign("body", customer, t.req.Body)}
@@ -115,8 +116,8 @@ func (t *turn) sign() {
 // failedRecently lists the hosts where a request like this one failed.
 func (t *turn) failedRecently() []string { return t.engine.repeats.failed(t.signs, time.Now()) }
 
-// noteFailures remembers where the request failed, if it was the route's fault:
-// what says nothing of a route's health says nothing to a repeat either.
+// noteFailures remembers where the request failed, if it was the route's fault. A
+// failure that does not count for the route's health does not count here either.
 func (t *turn) noteFailures() {
 	for _, a := range t.attempts {
 		if a.failed == nil {

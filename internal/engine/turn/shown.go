@@ -32,11 +32,11 @@ type ShownFailure struct {
 	NeedsFailedEvent bool             // FormEvent: the events end no stream of this protocol (error without response.failed)
 	ErrorSent        bool             // an error event went out already
 	Reader           protocol.Reader  // what was read of the stream; nil if nothing
-	Answer           *upstream.Answer // FormEvent, not streamed: the answer that tells the failure
+	Answer           *upstream.Answer // FormEvent, not streamed: the answer that reports the failure
 }
 
-// formOf chooses the form. events counts what the delivered attempt's stream
-// told, heartbeats apart.
+// formOf chooses the form. events is the number of events of the delivered attempt's
+// stream, heartbeats apart.
 func formOf(p *protocol.Protocol, streaming, byEvent bool, handed replay.Handed, events int) Form {
 	switch {
 	case !streaming && byEvent && p.HoldsShown:

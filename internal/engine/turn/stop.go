@@ -12,7 +12,7 @@ import (
 )
 
 // EndedByGateway is the cause with which a transport ends turns on purpose: the client is
-// still there and is told why, and what was delivered is settled.
+// still connected and receives the reason, and what was delivered is settled.
 type EndedByGateway struct{ Code string } // one of the gateway's own codes
 
 // Error is for logs.
@@ -45,7 +45,7 @@ func stopped(ctx context.Context) (*EndedByGateway, bool) {
 }
 
 // Refused records a request that its transport refused before the engine saw
-// it; the transport tells the client. Of req, Parsed may be empty: the model is
+// it; the transport sends the error to the client. Of req, Parsed may be empty: the model is
 // then what the body calls so, if anything.
 func (e *Engine) Refused(ctx context.Context, req *Request, f *fault.Error) {
 	t := e.begin(ctx, req, nil)
@@ -59,7 +59,7 @@ func (e *Engine) Refused(ctx context.Context, req *Request, f *fault.Error) {
 
 // Local records a request that its transport answers by itself, before it does
 // so: no attempt, no hold, no charge. It is refused where Run would refuse its
-// model; the transport tells the client.
+// model; the transport sends the error to the client.
 func (e *Engine) Local(ctx context.Context, req *Request, responseID, note string) *fault.Error {
 	t := e.begin(ctx, req, nil)
 	defer t.end()

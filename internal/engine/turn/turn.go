@@ -3,7 +3,7 @@
 // in their event classes alone.
 //
 // The rules are elsewhere and pure: replay decides, route chooses, meter bills.
-// Here they are given their facts, and what they say is done.
+// This package gives them the facts and carries out what they return.
 //
 // Invariants: the client sees the events of exactly one attempt and exactly one
 // ending; the charge hold is durable before dispatch and resolved once; the
@@ -47,11 +47,11 @@ type Engine struct {
 	Limits     *limit.Limits // nil: keys' rates and concurrency are not enforced
 	Choose     Chooser
 	Random     func() float64 // in [0,1)
-	// Overloaded tells that new requests must be refused; nil: never.
+	// Overloaded returns whether new requests must be refused; nil: never.
 	Overloaded func() bool
 	Observe    Observer // may be nil
-	// Doubted is told of a usage that a channel reported and that cannot be, in
-	// words; it must return at once. May be nil.
+	// Doubted is called with a description of usage that a channel reported and
+	// that is not possible. It must return at once. May be nil.
 	Doubted func(channel, upstreamModel, what string)
 	Log     *slog.Logger
 	Node    func() string // this process in the database
@@ -60,11 +60,11 @@ type Engine struct {
 	repeats repeats
 }
 
-// Observer is told of requests, for metrics.
+// Observer receives the beginning and end of requests, for metrics.
 type Observer interface {
-	// Started is told of a request that begins to run; ended is called once.
+	// Started is called when a request begins to run, and ended when it ended.
 	Started(s journal.Surface) (ended func())
-	// Finished is told of every request that ended, refused ones included.
+	// Finished is called for every request that ended, refused ones included.
 	Finished(r *journal.Record)
 }
 
@@ -83,11 +83,11 @@ type Request struct {
 	Delivery        string    // what the request asked for: config.DeliveryStream, DeliveryAtomic or ""
 	Uncharged       bool      // token counting: recorded, no hold, no charge
 	WebSocket       bool
-	// OnLimits is told how the key stands under its rate limits, before
-	// anything of the answer is handed over. May be nil.
+	// OnLimits is called with the state of the key's rate limits, before anything
+	// of the answer is handed over. May be nil.
 	OnLimits func(limit.State)
-	// TransportOutlivesClient: the transport sees to it itself that the request goes on
-	// for some time after its client left.
+	// TransportOutlivesClient: the transport itself lets the request go on for some
+	// time after its client left.
 	TransportOutlivesClient bool
 	// Continued: the transport completed the input from its own memory, so a
 	// missing origin is answered as a missing previous response.
@@ -110,13 +110,13 @@ type Result struct {
 // never called at the same time.
 type Sink interface {
 	// Begin opens the event stream, once, before its first event. failed is not
-	// nil when it is opened only to tell that failure.
+	// nil when it is opened only to show that failure.
 	Begin(contentType string, failed *fault.Error)
 	// Event hands over one event; it need not be sent before Flush.
 	Event(ev protocol.Event) error
 	// Flush sends what was handed over.
 	Flush() error
-	// KeepAlive breaks a silence.
+	// KeepAlive writes a keep-alive.
 	KeepAlive() error
 	// Answer sends a whole answer that is not streamed.
 	Answer(a *upstream.Answer) error
@@ -145,19 +145,19 @@ type turn struct {
 	cleanups []func() // what end runs last, in the order in which it was added
 
 	rec      journal.Record
-	origin   string // state that the request names lives there
+	origin   string // the origin of the state that the request names; "" if it names none
 	bound    bool   // origin-bound (docs/contract.md#s3-origin-bound)
 	stored   bool
 	storeOff bool // the gateway turned "store" off
 	estimate int64
-	bounds   billing.Bounds // of what is believed that it used
+	bounds   billing.Bounds // the largest usage that is believed
 	grant    *limit.Grant
 	billing  meter.Billing
 	opened   bool // the hold and the record exist
 	closed   bool // both were brought to their end
 
-	signs  []uint64      // what a repeat of this request would have in common with it
-	waited time.Duration // for routes that cooled
+	signs  []uint64      // hashes by which a repeat of this request is recognised
+	waited time.Duration // for routes in a cooldown
 
 	counts      replay.Counts
 	triedRoutes []health.Route
@@ -165,7 +165,7 @@ type turn struct {
 	next        *candidate // chosen, with its permit, not dispatched yet
 }
 
-// Run serves the request. It returns when the client has been shown the end.
+// Run serves the request. It returns after the end was shown to the client.
 func (e *Engine) Run(ctx context.Context, req *Request, sink Sink) Result {
 	if e.Observe != nil {
 		defer e.Observe.Started(req.Surface)()
@@ -253,7 +253,7 @@ func (t *turn) reject(f *fault.Error) {
 	if err != nil {
 		level := slog.LevelError
 		if errors.Is(err, meter.ErrNotDurable) {
-			level = slog.LevelDebug // the books say it once
+			level = slog.LevelDebug // the bookkeeper logs this once
 		}
 		t.engine.Log.Log(ctx, level, "recording a refused request", "request_id", t.req.ID, "error", err)
 	}

@@ -7,14 +7,14 @@ import (
 	"rubicon/internal/wire/protocol"
 )
 
-// noteWhole comes before the event that was read last is handed over. A client
-// that has every word and the reason why the answer ended has the answer, though
-// the stream runs on for a moment (Chat Completions: usage and [DONE]). That is
-// the end, and it is durable before it is shown: a gateway that dies in between
-// charges the answer as one that was delivered in whole.
+// noteWhole is called before the event that was read last is handed over. A client
+// that has all content and the reason why the answer ended has the whole answer, even
+// though the stream goes on for a moment (Chat Completions: usage and [DONE]). That
+// is recorded durably before the event is shown: after a crash in between, the answer
+// is charged as one that was delivered in whole.
 //
-// shown tells that the event goes out now. Otherwise more has arrived with it:
-// mostly the end itself, whose settlement then says it all.
+// shown means that the event is sent now. Otherwise more has arrived together with
+// it, mostly the end itself, and the settlement records everything.
 func (t *turn) noteWhole(a *attempt, shown bool) {
 	whole := a.reader.Stage() == protocol.Finishing && a.seen.Failure == nil && a.seen.OutputEvents > 0
 	first := whole && !a.whole
@@ -24,14 +24,14 @@ func (t *turn) noteWhole(a *attempt, shown bool) {
 		return
 	case !shown:
 		if first && !a.unnoted {
-			t.gate.Flush() // what came before it does not wait
+			t.gate.Flush() // earlier events do not wait
 		}
 		a.unnoted = first
 		return
 	}
 	t.noteDelivered(a)
 	t.live.Whole(a.told(whole))
-	reopened := !whole // a choice showed only now
+	reopened := !whole // another choice began only now
 	a.whole, a.unnoted = whole, false
 	if first || reopened {
 		ctx, done := t.detached()
@@ -40,7 +40,7 @@ func (t *turn) noteWhole(a *attempt, shown bool) {
 	}
 }
 
-// told is what the answer has told of itself so far; nil if it is not whole.
+// told is what the answer has reported so far; nil if it is not whole.
 func (a *attempt) told(whole bool) *meter.LiveWhole {
 	if !whole {
 		return nil
