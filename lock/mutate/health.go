@@ -80,7 +80,7 @@ func healthMutants() []mutant {
 		{name: "ignore an absurd Retry-After", breaks: []string{"cooling: at most 60 s"}, caught: []string{"class-retry-after-absurd"}, edits: []edit{
 			in(after, `if n, ok := number(value); ok && n > 0 {`, `if n, ok := number(value); ok && n > 0 && n < LongestWait.Seconds() {`)}},
 		{name: "tell a client to come back in a year", breaks: []string{"cooling: at most 60 s"}, caught: []string{"class-retry-after-absurd"}, edits: []edit{
-			in(again, `if f.RetryAfter >= upstream.LongestWait {`, `if false {`)}},
+			in(again, `if f.RetryAfter >= upstream.LongestWait {`, `if f.RetryAfter >= upstream.LongestWait && false {`)}},
 		{name: "never double a cooldown", breaks: []string{"cooling: doubling while 429s go on"}, caught: []string{"health-cooling-doubles"}, edits: []edit{
 			in(cool, "		wait *= 2\n", "		wait *= 1\n")}},
 		{name: "never take a step back", breaks: []string{"cooling: back by one step for each good answer"}, caught: []string{"health-cooling-doubles"}, edits: []edit{

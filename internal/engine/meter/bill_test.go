@@ -1,9 +1,14 @@
 package meter_test
 
 import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
 	"rubicon/internal/books/journal"
 	"rubicon/internal/books/ledger"
 	"rubicon/internal/engine/billing"
+	"rubicon/internal/engine/meter"
 	"rubicon/internal/money"
 	"rubicon/internal/money/price"
 	"rubicon/internal/wire/protocol"
@@ -38,4 +43,19 @@ func cost(n int, amount money.Nano) ledger.CostArgs {
 
 func line(class string, units int64, price string, amount money.Nano) journal.Line {
 	return journal.Line{Class: class, Units: units, Price: price, Amount: amount}
+}
+
+// TestWriteBill: the record shows the bill, and no cost of an earlier bill.
+func TestWriteBill(t *testing.T) {
+	bill, err := billing.Make(request(billing.ReceivedAnswer, attempt(1, nil, true, "replay_read_error"), attempt(2, seen(), true, "answered")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := journal.Record{Attempts: []journal.Attempt{{N: 1}, {N: 2}, {N: 3, Cost: 7}}}
+	meter.WriteBill(&r, bill)
+	want := journal.Record{Charge: bill.Charge, Lines: bill.Lines, Usage: bill.Usage,
+		Attempts: []journal.Attempt{{N: 1, Cost: 500_000}, {N: 2, Cost: 175_000}, {N: 3}}}
+	if diff := cmp.Diff(want, r); diff != "" || r.Charge != 350_000 {
+		t.Error(diff, r.Charge)
+	}
 }
