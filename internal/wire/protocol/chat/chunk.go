@@ -3,7 +3,6 @@ package chat
 import (
 	"strconv"
 
-	"rubicon/internal/wire/classify"
 	"rubicon/internal/wire/jsonscan"
 	"rubicon/internal/wire/protocol"
 )
@@ -125,7 +124,7 @@ func (c *chunk) trivialError() bool {
 
 // failure reads what the chunk says about the failure.
 func (c *chunk) failure() protocol.FailureInfo {
-	info, _ := classify.Body(c.data)
+	info, _ := protocol.ReadFailure(c.data)
 	if info.Type == "error" {
 		info.Type = "" // the event's own type, not the error's
 	}
