@@ -1,12 +1,3 @@
-// Package store opens the database, migrates it, and runs work on it: writers
-// with group commit (SQLite has one), and readers beside them.
-//
-// It is for connections, transactions, outages and the differences between
-// databases. It is not for tables: their SQL lives with the packages that own
-// them. Statements are written once for all databases, with ? for parameters.
-//
-// Invariant: when Write returns nil, everything its op did is durable; when it
-// returns an error other than ErrUncertain, nothing of it is.
 package store
 
 import (

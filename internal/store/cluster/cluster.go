@@ -119,7 +119,7 @@ func (n *Node) Database() string { return n.database }
 // Count is how many nodes there are, this one included, as of the last look.
 func (n *Node) Count() int { return int(max(n.count.Load(), 1)) }
 
-// Rejoin enters the process again after ErrBuried for the name it had.
+// Rejoin enters the process again after ErrLeaseLost for the name it had.
 func (n *Node) Rejoin(ctx context.Context, buried string) error {
 	n.joining.Lock()
 	defer n.joining.Unlock()
