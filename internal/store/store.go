@@ -154,7 +154,7 @@ func (db *DB) disconnect() error {
 	return errors.Join(append(errs, db.lock.release())...)
 }
 
-// Shared tells whether other processes may write to the same database at the
+// Shared reports whether other processes may write to the same database at the
 // same time.
 func (db *DB) Shared() bool { return db.dialect.shared }
 
@@ -201,7 +201,7 @@ func (db *DB) take(ctx context.Context, p *pool) (*session, error) {
 	}
 }
 
-// Ping tells whether the database answers.
+// Ping reports whether the database answers.
 func (db *DB) Ping(ctx context.Context) error {
 	return db.ReadSoon(ctx, func(q *Query) error {
 		var one int

@@ -26,7 +26,7 @@ import (
 	"rubicon/internal/wire/ident"
 )
 
-// ErrLeaseLost: this node was taken for dead, because it could not reach the
+// ErrLeaseLost: the lease of this node expired, because it could not reach the
 // database for a lease. It must join again under another name.
 var ErrLeaseLost = errors.New("this node's lease ran out and another node took over")
 
@@ -43,7 +43,7 @@ type Options struct {
 	TakeOver func(ctx context.Context, node string) error
 }
 
-// renewalsPerLease is how many beats may be lost before a node is taken for dead.
+// renewalsPerLease is how many renewals may fail before the lease of a node expires.
 const renewalsPerLease = 5
 
 // Node is this process among those that share a database.
@@ -124,7 +124,7 @@ func (n *Node) Rejoin(ctx context.Context, buried string) error {
 	n.joining.Lock()
 	defer n.joining.Unlock()
 	if n.ID() != buried {
-		return nil // somebody else was quicker
+		return nil // another node was quicker
 	}
 	if err := n.enter(ctx); err != nil {
 		return fmt.Errorf("joining the database's nodes again: %w", err)

@@ -141,13 +141,13 @@ func (r *Rule) matches(f facts) bool {
 	return r.matchesCode(f.info) || r.matchesMessage(f.info.Message)
 }
 
-// matchesCode tells whether code, type or status is one of the rule's words.
+// matchesCode reports whether code, type or status is one of the rule's words.
 func (r *Rule) matchesCode(info FailureInfo) bool {
 	return slices.Contains(r.Words, strings.ToLower(info.Code)) ||
 		!r.CodeOnly && (slices.Contains(r.Words, strings.ToLower(info.Type)) || info.State != "" && slices.Contains(r.Words, info.State))
 }
 
-// numbered tells whether code, type or status is one of the rule's numbers.
+// numbered reports whether code, type or status is one of the rule's numbers.
 func (r *Rule) numbered(info FailureInfo) bool {
 	if r.CodeOnly {
 		return within(r.Numbers, number(info.Code))
@@ -155,7 +155,7 @@ func (r *Rule) numbered(info FailureInfo) bool {
 	return within(r.Numbers, numberOf(info))
 }
 
-// matchesMessage tells whether the message fits one of the rule's patterns.
+// matchesMessage reports whether the message fits one of the rule's patterns.
 func (r *Rule) matchesMessage(message string) bool {
 	if len(r.Message) == 0 || message == "" {
 		return false

@@ -1,9 +1,9 @@
 package classify
 
-// SaysOverload tells whether a failure's own words are those of overload.
+// SaysOverload reports whether a failure's own words are those of overload.
 func SaysOverload(info FailureInfo) bool { return says(overloadWords, overloadNumbers, info) }
 
-// SaysTimeout tells whether a failure's own words are those of a timeout.
+// SaysTimeout reports whether a failure's own words are those of a timeout.
 func SaysTimeout(info FailureInfo) bool { return says(timeoutWords, timeoutNumbers, info) }
 
 var timeoutWords = []string{"timeout", "timeout_error", "vector_store_timeout", "deadline_exceeded", "gateway_timeout"}

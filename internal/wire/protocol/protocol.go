@@ -71,7 +71,7 @@ type Reader interface {
 	// record is no event of this protocol (its data is not JSON): a read error,
 	// never forwarded. What Record gives no data of is a Heartbeat.
 	Read(f sse.Frame) (Event, error)
-	// Stage tells whether the stream is complete. A clean end of the body at
+	// Stage reports whether the stream is complete. A clean end of the body at
 	// Open is a read error; at Settling or Closed it is a good end.
 	Stage() Stage
 	// Observed is what was read so far. It stays the same pointer.
