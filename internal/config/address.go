@@ -30,7 +30,7 @@ var special = [...]netip.Prefix{
 	netip.MustParsePrefix("fec0::/10"),       // site-local, as it once was
 }
 
-// IsPublic tells whether an address is a host's on the internet. Everything else
+// IsPublic reports whether an address is a host's on the internet. Everything else
 // is reached only by channels that may (allow_private).
 func IsPublic(ip netip.Addr) bool {
 	ip = ip.Unmap().WithZone("")

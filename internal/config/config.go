@@ -74,7 +74,7 @@ type Config struct {
 // TLS names the certificate files of the client listener; both or none.
 type TLS struct{ Cert, Key string }
 
-// Enabled tells whether the client listener speaks TLS.
+// Enabled reports whether the client listener speaks TLS.
 func (t TLS) Enabled() bool { return t.Cert != "" }
 
 // Files are the files it names.
@@ -157,7 +157,7 @@ type State struct {
 	UnknownIDs string // UnknownRefuse or UnknownPass
 }
 
-// PassUnknown tells whether requests with unknown ids are routed normally.
+// PassUnknown reports whether requests with unknown ids are routed normally.
 func (s State) PassUnknown() bool { return s.UnknownIDs == UnknownPass }
 
 // Switch limits attempts on another route.

@@ -173,7 +173,7 @@ func (d *decoder) table(n *node, path string, ok func(string) bool, read func(ke
 	}
 }
 
-// reported tells whether there is a problem with the value at the path or with
+// reported reports whether there is a problem with the value at the path or with
 // one around it, so that what follows from that one is not reported too.
 func (d *decoder) reported(path string) bool {
 	for path != "" && !d.broken[path] {

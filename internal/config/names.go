@@ -33,7 +33,7 @@ func isQueryName(s string) bool { return isMadeOf(s, 64, "._-[]$") }
 // isHeaderName leaves out characters that HTTP allows and nobody uses.
 func isHeaderName(s string) bool { return isMadeOf(s, 64, "_-") }
 
-// ownHeader tells whether the gateway or HTTP itself sets the header (given in
+// ownHeader reports whether the gateway or HTTP itself sets the header (given in
 // canonical form).
 func ownHeader(name string) bool {
 	return strings.HasPrefix(name, "Proxy-") || slices.Contains([]string{
@@ -55,7 +55,7 @@ func authHeader(auth string) string {
 	return ""
 }
 
-// isPrintable tells whether s can stand in an HTTP header or a JSON string as
+// isPrintable reports whether s can stand in an HTTP header or a JSON string as
 // it is: no control characters.
 func isPrintable(s string) bool {
 	return !strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r == 0x7f })

@@ -58,7 +58,7 @@ func (d *decoder) rule(n *node, path, name string) []classify.Rule {
 	base := classify.Rule{
 		Name: name, Words: code, CodeOnly: true, Types: typ, Message: message, NeedsBoth: len(code) > 0 && len(message) > 0,
 		Failure: failure, RateLimit: failure == classify.RateLimited,
-		// Nobody shall strike a credential by having his own words quoted.
+		// No customer may affect a credential by having the provider quote the request.
 		WithoutQuotes: failure == classify.Balance || failure == classify.Auth,
 	}
 	if len(status) == 0 {

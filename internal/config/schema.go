@@ -172,7 +172,7 @@ func (d *decoder) defaultStore(off *bool) reader {
 	})
 }
 
-// prices reads a price list. required tells whether the input and output
+// prices reads a price list. required reports whether the input and output
 // prices must be there; a cost may leave them out and is then 0.
 func (d *decoder) prices(l *price.List, required bool) reader {
 	return func(n *node, path string) {

@@ -35,10 +35,10 @@ func (s Secret) Reveal() string {
 	return *s.value
 }
 
-// Empty tells whether there is no value.
+// Empty reports whether there is no value.
 func (s Secret) Empty() bool { return s.Reveal() == "" }
 
-// Equal tells whether both hold the same value; for tests and reload, not for
+// Equal reports whether both hold the same value; for tests and reload, not for
 // checking a client's token (it is not constant in time).
 func (s Secret) Equal(t Secret) bool { return s.Reveal() == t.Reveal() }
 

@@ -48,7 +48,7 @@ type entry struct {
 	value *node
 }
 
-// has tells whether a mapping has a value for the key; null is none.
+// has reports whether a mapping has a value for the key; null is none.
 func (n *node) has(key string) bool {
 	return slices.ContainsFunc(n.entries, func(e entry) bool { return e.key == key && e.value.kind != null })
 }

@@ -29,7 +29,7 @@ func ParseFactor(s string) (Factor, error) {
 // Compare is -1, 0 or +1 as f is below, equal to or above g.
 func (f Factor) Compare(g Factor) int { return cmp.Compare(f.billionths, g.billionths) }
 
-// Equal tells whether both are the same number.
+// Equal reports whether both are the same number.
 func (f Factor) Equal(g Factor) bool { return f == g }
 
 // String shows the factor without trailing zeros, as in "1.25" or "2".

@@ -10,20 +10,20 @@ import (
 // the order of their keys, so that two writers cannot wait for each other.
 type Preloader interface {
 	Pending
-	// Load calls tx.Ask for what was announced.
+	// Load calls tx.Preload for what was announced.
 	Load(tx *Tx)
 }
 
-// SelectIn is a statement for Tx.Ask: SELECT Columns FROM Table WHERE Column
-// IN …, and nobody else may change those rows until the transaction ends.
+// SelectIn is a statement for Tx.Preload: SELECT Columns FROM Table WHERE Column
+// IN …. No other transaction may change those rows until this one ends.
 type SelectIn struct {
 	Columns, Table, Column string
-	// Keep is less than that: the rows must not go away meanwhile.
+	// Keep is a weaker lock: other transactions may not delete the rows.
 	Keep bool
 }
 
-// Preload reads the rows whose column has one of the keys. It is for Loaders alone;
-// row is called once per row after all of them asked.
+// Preload reads the rows whose column has one of the keys. Only Load calls it; row
+// is called once per row, after the Load of every Preloader has returned.
 func (tx *Tx) Preload(from SelectIn, keys []string, row func(Rows) error) {
 	if len(keys) == 0 {
 		return
@@ -55,7 +55,7 @@ func (s SelectIn) list(_ dialect, rows int) string {
 	return fmt.Sprintf("SELECT %s FROM %s WHERE %s IN (%s)", s.Columns, s.Table, s.Column, list("?", rows))
 }
 
-// start begins the transaction with what Loaders ask.
+// start begins the transaction and runs the SELECTs of the Preloaders.
 func (tx *Tx) start() error {
 	for _, p := range tx.pending {
 		if l, ok := p.value.(Preloader); ok {

@@ -17,7 +17,7 @@ type conn interface {
 	pipeline(ctx context.Context, list []query) error
 	// script runs many statements at once.
 	script(ctx context.Context, text string) error
-	// broken tells whether the connection is lost for good.
+	// broken reports whether the connection is lost for good.
 	broken() bool
 	close() error
 }

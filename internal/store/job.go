@@ -7,14 +7,14 @@ import (
 	"time"
 )
 
-// Where a job is. Its caller may leave at any time, and what it is told then
+// Where a job is. Its caller may leave at any time, and what it learns then
 // holds: what was withdrawn is never carried out, and what was abandoned is
 // carried out by the COMMIT that is under way or not at all.
 const (
 	waiting    int32 = iota // in the queue
 	taken                   // a writer runs it; nothing of it can be durable yet
 	committing              // its COMMIT is under way
-	answered                // its caller is told what came of it
+	answered                // its caller has the result
 	withdrawn               // its caller left before the COMMIT
 	abandoned               // its caller left during the COMMIT
 )
@@ -71,7 +71,7 @@ func (j *job) end(result error) {
 // errWithdrawn: a job of the transaction was withdrawn before its COMMIT.
 var errWithdrawn = errors.New("withdrawn before the commit")
 
-// wanted is the jobs that somebody waits for. It is asked before a transaction
+// wanted is the jobs whose callers still wait. It is asked before a transaction
 // runs, when nothing of them is durable or under way: one whose COMMIT failed
 // for certain may run again.
 func wanted(batch []*job) []*job {
@@ -95,7 +95,7 @@ func commits(jobs []*job) bool {
 	return true
 }
 
-// awaited tells whether anybody waits for what becomes of the COMMIT.
+// awaited reports whether any caller waits for the result of the COMMIT.
 func awaited(jobs []*job) bool {
 	for _, j := range jobs {
 		if j.at.Load() == committing {

@@ -185,7 +185,7 @@ func TestTheServerIsKilled(t *testing.T) {
 	}
 }
 
-// writtenSince tells whether so many more rows were written.
+// writtenSince reports whether so many more rows were written.
 func (y *writeCounter) writtenSince(n int) bool {
 	y.mu.Lock()
 	defer y.mu.Unlock()

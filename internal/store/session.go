@@ -69,7 +69,7 @@ func (s *session) ready(ctx context.Context) error {
 	return nil
 }
 
-// connectionBroken tells whether there was a connection that is broken.
+// connectionBroken reports whether there was a connection that is broken.
 func (s *session) connectionBroken() bool { return s.conn != nil && s.conn.broken() }
 
 func pause(ctx context.Context, d time.Duration) error {

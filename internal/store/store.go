@@ -1,12 +1,3 @@
-// Package store opens the database, migrates it, and runs work on it: writers
-// with group commit (SQLite has one), and readers beside them.
-//
-// It is for connections, transactions, outages and the differences between
-// databases. It is not for tables: their SQL lives with the packages that own
-// them. Statements are written once for all databases, with ? for parameters.
-//
-// Invariant: when Write returns nil, everything its op did is durable; when it
-// returns an error other than ErrUncertain, nothing of it is.
 package store
 
 import (
@@ -163,7 +154,7 @@ func (db *DB) disconnect() error {
 	return errors.Join(append(errs, db.lock.release())...)
 }
 
-// Shared tells whether other processes may write to the same database at the
+// Shared reports whether other processes may write to the same database at the
 // same time.
 func (db *DB) Shared() bool { return db.dialect.shared }
 
@@ -210,7 +201,7 @@ func (db *DB) take(ctx context.Context, p *pool) (*session, error) {
 	}
 }
 
-// Ping tells whether the database answers.
+// Ping reports whether the database answers.
 func (db *DB) Ping(ctx context.Context) error {
 	return db.ReadSoon(ctx, func(q *Query) error {
 		var one int

@@ -8,7 +8,7 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// WorthWaiting tells whether an error of Open or Migrate may pass by itself.
+// WorthWaiting reports whether an error of Open or Migrate may pass by itself.
 // What an operator must put right does not: a database that answers and refuses
 // this user, or that is not there on its server; a file that cannot be opened.
 func WorthWaiting(err error) bool {

@@ -39,8 +39,8 @@ const outageWait = 2500 * time.Millisecond
 //   - it runs on the writer's goroutine: no waiting, no calls to Write or
 //     Read, no runtime.Goexit (a test's t.Fatal).
 //
-// What announce tells Loaders (see Tx.Pending) is read before the ops run, for
-// all of them at once.
+// The rows that announce names to a Preloader (see Tx.Pending) are read before the
+// ops run, for all of them at once. The package comment has the whole way of an op.
 //
 // When ctx ends before op was taken, it is withdrawn; afterwards its end is
 // awaited, but not beyond patience or ctx's deadline, whatever the database

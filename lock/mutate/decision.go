@@ -120,9 +120,9 @@ func decisionMutants() []mutant {
 			in(numbers, `{409, 409}, `, ``)}},
 		{name: "read words in one case alone", breaks: []string{"row 1"}, caught: []string{"class-words"}, edits: []edit{
 			in(events, `strings.ToLower(info.Type)) || info.State`, `info.Type) || info.State`),
-			in("internal/wire/classify/body.go", `info.State = strings.ToLower(text(v))`, `info.State = text(v)`)}},
+			in("internal/wire/protocol/errorbody.go", `info.State = strings.ToLower(text(v))`, `info.State = text(v)`)}},
 		{name: "show a text with its quotes", breaks: []string{"row 16"}, caught: []string{"class-texts"}, edits: []edit{
-			in("internal/wire/classify/body.go", `		return readText(s, depth)`, `		return protocol.FailureInfo{Message: s}, s != ""`)}},
+			in("internal/wire/protocol/errorbody.go", `		return readText(s, depth)`, `		return FailureInfo{Message: s}, s != ""`)}},
 		{name: "ignore what an event says of itself", breaks: []string{"row 1"}, caught: []string{"row-01-says-retryable"}, edits: []edit{
 			in(events, `if info.Retryable != nil && *info.Retryable {`, `if false {`)}},
 		{name: "replay although usage was seen", breaks: []string{"row 17", "usage_observed"}, caught: []string{"row-17-usage"}, edits: []edit{

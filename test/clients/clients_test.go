@@ -84,7 +84,7 @@ type client struct {
 func (c client) id() string    { return c.name + "-" + c.action }
 func (c client) streams() bool { return !strings.HasSuffix(c.action, "fetch") }
 
-// fits tells whether the scenario is one for the client.
+// fits reports whether the scenario is one for the client.
 func (s scenario) fits(c client) bool {
 	return (!s.want.streams || c.streams()) && (!s.store || c.protocol == "responses")
 }

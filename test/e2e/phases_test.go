@@ -277,7 +277,7 @@ func TestDatabaseKilledAtEveryMoment(t *testing.T) {
 	}
 }
 
-// noted tells whether progress of a running request is in the database.
+// noted reports whether progress of a running request is in the database.
 func noted(t *testing.T, store string) bool {
 	t.Helper()
 	var n int

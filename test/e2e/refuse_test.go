@@ -201,7 +201,7 @@ func TestForeignAndRevoked(t *testing.T) {
 	mine := s.Post(s.Default, "/v1/responses", body)
 	other := s.NewCustomer("1.00")
 	if got := s.Get(s.Default, "/v1/requests/"+mine.ID()); got.Status != 200 {
-		t.Errorf("the owner reads his record: %d", got.Status)
+		t.Errorf("the owner reads the record: %d", got.Status)
 	}
 	checkFault(t, s.Get(other, "/v1/requests/"+mine.ID()), "responses", 404, "not_found")
 	if list := s.Get(other, "/v1/requests"); strings.Contains(list.Body, mine.ID()) {

@@ -140,7 +140,7 @@ func (r *running) check(t *testing.T, p *process) {
 	}
 }
 
-// refusesNew tells whether a GET without a key is answered with shutting_down.
+// refusesNew reports whether a GET without a key is answered with shutting_down.
 func refusesNew(t *testing.T, url string) bool {
 	t.Helper()
 	res, err := http.Get(url)

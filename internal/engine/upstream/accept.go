@@ -11,6 +11,7 @@ import (
 
 	"rubicon/internal/wire/classify"
 	"rubicon/internal/wire/jsonscan"
+	"rubicon/internal/wire/protocol"
 )
 
 // maxErrorBody is how much of an error body is read.
@@ -169,7 +170,7 @@ func (x *exchange) cutOff(body []byte) bool {
 // read learns what a JSON body says about the failure. One that says nothing of
 // an error, like an answer that was not asked for, is no error body.
 func (f *Failure) read(body []byte) {
-	if f.Info, f.JSON = classify.Body(body); f.JSON {
+	if f.Info, f.JSON = protocol.ReadFailure(body); f.JSON {
 		f.Body = body
 	}
 }

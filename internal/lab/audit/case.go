@@ -28,7 +28,7 @@ type auditCase struct {
 // the profile's longest timer.
 const defaultLimit = 100 * time.Second
 
-// applies tells whether the case exists on a surface.
+// applies reports whether the case exists on a surface.
 func (s *auditCase) applies(to Surface) bool {
 	return s.surfaces == nil || slices.Contains(s.surfaces, to)
 }

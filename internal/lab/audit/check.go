@@ -127,7 +127,7 @@ func (j *findings) output() {
 	}
 }
 
-// complete tells whether everything was said.
+// complete reports whether everything was said.
 func (j *findings) complete() bool {
 	if j.t.ask.tool {
 		return len(j.c.tools) > 0 && j.c.tools[0].name == toolName && sameJSON(j.c.tools[0].args, toolArgs)

@@ -58,12 +58,12 @@ const (
 	endRefused    endKind = "refused" // no connection
 )
 
-// whole tells whether the client has the complete answer, once.
+// whole reports whether the client has the complete answer, once.
 func (s *clientView) whole(want string) bool {
 	return s.finished() && s.text.String() == want && !s.hasDuplicate() && len(s.tools) == 0
 }
 
-// finished tells whether the answer looks finished to a client: nothing says
+// finished reports whether the answer looks finished to a client: nothing says
 // that something went wrong.
 func (s *clientView) finished() bool {
 	if s.status != http.StatusOK || len(s.failures) > 0 {
@@ -77,17 +77,17 @@ func (s *clientView) silent() bool {
 	return s.status == http.StatusOK && s.end == endClean && s.done == 0 && s.finish == "" && len(s.failures) == 0
 }
 
-// hasFailure tells whether the client was told of a failure in the protocol.
+// hasFailure reports whether the client was told of a failure in the protocol.
 func (s *clientView) hasFailure() bool { return len(s.failures) > 0 || s.status >= 400 }
 
-// hasDuplicate tells whether something was said twice, or of two answers.
+// hasDuplicate reports whether something was said twice, or of two answers.
 func (s *clientView) hasDuplicate() bool {
 	words := strings.Fields(s.text.String())
 	slices.Sort(words)
 	return len(slices.Compact(words)) != len(strings.Fields(s.text.String())) || s.openings > 1 || len(s.ids) > 1
 }
 
-// inOrder tells whether the text is the beginning of the answer, without holes.
+// inOrder reports whether the text is the beginning of the answer, without holes.
 func (s *clientView) inOrder(want string) bool { return strings.HasPrefix(want, s.text.String()) }
 
 // words is how many words came.
@@ -103,7 +103,7 @@ func (s *clientView) noteID(id string) {
 	}
 }
 
-// ended tells whether an ending was seen already.
+// ended reports whether an ending was seen already.
 func (s *clientView) ended() bool { return s.endings() > 0 }
 
 // String is what the client saw in a few words.

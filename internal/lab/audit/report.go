@@ -17,7 +17,7 @@ const (
 
 var gradeOrder = [...]Grade{Fail, Safe, Partial, Pass}
 
-// AtLeast tells whether the grade is as good as another.
+// AtLeast reports whether the grade is as good as another.
 func (g Grade) AtLeast(other Grade) bool {
 	return slices.Index(gradeOrder[:], g) >= slices.Index(gradeOrder[:], other)
 }
@@ -75,7 +75,7 @@ func (r *Report) Count(g Grade) int {
 	return n
 }
 
-// Reaches tells whether every case is at least that good.
+// Reaches reports whether every case is at least that good.
 func (r *Report) Reaches(g Grade) bool {
 	for _, x := range r.Results {
 		if !x.Grade.AtLeast(g) {

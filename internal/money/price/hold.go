@@ -65,7 +65,7 @@ func (l List) holdFactor(tier string) (money.Factor, error) {
 
 const tierAuto = "auto"
 
-// TierKnown tells whether a tier has a factor or needs none.
+// TierKnown reports whether a tier has a factor or needs none.
 func (l List) TierKnown(tier string) bool {
 	_, known := l.factor(tier)
 	return known

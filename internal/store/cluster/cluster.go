@@ -26,7 +26,7 @@ import (
 	"rubicon/internal/wire/ident"
 )
 
-// ErrLeaseLost: this node was taken for dead, because it could not reach the
+// ErrLeaseLost: the lease of this node expired, because it could not reach the
 // database for a lease. It must join again under another name.
 var ErrLeaseLost = errors.New("this node's lease ran out and another node took over")
 
@@ -43,7 +43,7 @@ type Options struct {
 	TakeOver func(ctx context.Context, node string) error
 }
 
-// renewalsPerLease is how many beats may be lost before a node is taken for dead.
+// renewalsPerLease is how many renewals may fail before the lease of a node expires.
 const renewalsPerLease = 5
 
 // Node is this process among those that share a database.
@@ -119,12 +119,12 @@ func (n *Node) Database() string { return n.database }
 // Count is how many nodes there are, this one included, as of the last look.
 func (n *Node) Count() int { return int(max(n.count.Load(), 1)) }
 
-// Rejoin enters the process again after ErrBuried for the name it had.
+// Rejoin enters the process again after ErrLeaseLost for the name it had.
 func (n *Node) Rejoin(ctx context.Context, buried string) error {
 	n.joining.Lock()
 	defer n.joining.Unlock()
 	if n.ID() != buried {
-		return nil // somebody else was quicker
+		return nil // another node was quicker
 	}
 	if err := n.enter(ctx); err != nil {
 		return fmt.Errorf("joining the database's nodes again: %w", err)

@@ -42,7 +42,7 @@ func Expect(id string) func(tx *store.Tx) {
 	}
 }
 
-// Check refuses work that begins under a node which is no more, with ErrBuried.
+// Check refuses work that begins under a node whose lease was lost, with ErrLeaseLost.
 // Expect must have announced the node.
 func Check(tx *store.Tx, id string) error {
 	if !fenceOf(tx).alive[id] {

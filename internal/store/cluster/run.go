@@ -98,7 +98,7 @@ func (n *Node) takeOverExpired(ctx context.Context, id string, beat int64) error
 		return fmt.Errorf("removing node %s: %w", id, err)
 	}
 	if removed == 0 {
-		return nil // it lives, or somebody else took over
+		return nil // it runs, or another node took over
 	}
 	n.Log.Warn("a node's lease ran out: taking its requests over", "node", id, "lease", n.Lease)
 	return n.TakeOverAll(ctx)

@@ -1,5 +1,5 @@
--- What operators were told, and what of it waits for the webhook. Times are
--- Unix milliseconds.
+-- Alerts, and which of them are not delivered to the webhook yet. Times are Unix
+-- milliseconds.
 
 CREATE TABLE alerts (
 	id TEXT NOT NULL PRIMARY KEY,

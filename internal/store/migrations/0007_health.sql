@@ -1,5 +1,4 @@
--- What each node knows of its channels, and what operators ordered: a snapshot
--- as JSON.
+-- Each node's snapshot of the health of its channels, as JSON.
 
 CREATE TABLE health (
 	node TEXT NOT NULL PRIMARY KEY,

@@ -4,21 +4,21 @@ CREATE TABLE nodes (
 	id TEXT NOT NULL PRIMARY KEY, -- new with every start
 	host TEXT NOT NULL,
 	started_at BIGINT NOT NULL,
-	beat BIGINT NOT NULL -- rises while the process lives
+	beat BIGINT NOT NULL -- raised at every renewal of the lease
 );
 
--- Tells one database from another.
+-- The identity of this database.
 CREATE TABLE store_identity (
 	only_row BIGINT NOT NULL PRIMARY KEY CHECK (only_row = 1),
 	id TEXT NOT NULL
 );
 
--- Adjustments that belong to a request: what was learned of it too late.
+-- Adjustments that belong to a request: corrections that arrived after the take-over.
 CREATE INDEX adjusts_by_request ON transactions (request_id) WHERE kind = 'adjust' AND request_id <> '';
 
 /*!postgres
--- Where the writer of each process finds out, after it lost its connection
--- during a COMMIT, whether that was carried out.
+-- After a connection is lost during COMMIT, the writer reads here whether that
+-- commit happened.
 CREATE TABLE commit_marks (
 	writer TEXT NOT NULL PRIMARY KEY,
 	number BIGINT NOT NULL,

@@ -8,8 +8,8 @@ CREATE TABLE channel_orders (
 	body TEXT NOT NULL -- JSON
 );
 
--- The last number. Whoever raises it keeps the others waiting until his order
--- stands, so that nobody sees a later one first.
+-- The last number. The transaction that raises it blocks the others until its
+-- order is committed, so that no node sees a later order first.
 CREATE TABLE channel_orders_last (
 	only_row BIGINT NOT NULL PRIMARY KEY CHECK (only_row = 1),
 	number BIGINT NOT NULL

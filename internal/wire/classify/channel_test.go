@@ -2,8 +2,6 @@ package classify
 
 import (
 	"testing"
-
-	"rubicon/internal/wire/protocol"
 )
 
 // A channel's own rules come first, for statuses and for events, and also
@@ -19,20 +17,20 @@ func TestChannelRules(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		status int // 0: an event
-		info   protocol.FailureInfo
+		info   FailureInfo
 		want   Failure
 		rule   string
 	}{
-		{"code and message", 500, protocol.FailureInfo{Code: "E42", Message: "The queue full."}, Overloaded, "both"},
-		{"code without message", 500, protocol.FailureInfo{Code: "e42"}, Upstream5xx, "5xx"},
-		{"another status", 502, protocol.FailureInfo{Code: "e42", Message: "queue full"}, Upstream5xx, "5xx"},
-		{"type", 400, protocol.FailureInfo{Type: "Throttled"}, RateLimited, "type"},
-		{"a code is no type", 400, protocol.FailureInfo{Code: "throttled"}, Deterministic, "other 4xx"},
-		{"a type is no code", 400, protocol.FailureInfo{Type: "burst"}, Deterministic, "other 4xx"},
-		{"an event", 0, protocol.FailureInfo{Type: "throttled"}, RateLimited, "type"},
-		{"a rule with a status is not for events", 0, protocol.FailureInfo{Code: "e42", Message: "queue full"}, Unknown, "unknown event"},
-		{"before the event's own word", 0, protocol.FailureInfo{Code: "poisoned", Retryable: &retryable}, Deterministic, "never again"},
-		{"other events keep their word", 0, protocol.FailureInfo{Code: "x", Retryable: &retryable}, FailedEvent, "event says retryable"},
+		{"code and message", 500, FailureInfo{Code: "E42", Message: "The queue full."}, Overloaded, "both"},
+		{"code without message", 500, FailureInfo{Code: "e42"}, Upstream5xx, "5xx"},
+		{"another status", 502, FailureInfo{Code: "e42", Message: "queue full"}, Upstream5xx, "5xx"},
+		{"type", 400, FailureInfo{Type: "Throttled"}, RateLimited, "type"},
+		{"a code is no type", 400, FailureInfo{Code: "throttled"}, Deterministic, "other 4xx"},
+		{"a type is no code", 400, FailureInfo{Type: "burst"}, Deterministic, "other 4xx"},
+		{"an event", 0, FailureInfo{Type: "throttled"}, RateLimited, "type"},
+		{"a rule with a status is not for events", 0, FailureInfo{Code: "e42", Message: "queue full"}, Unknown, "unknown event"},
+		{"before the event's own word", 0, FailureInfo{Code: "poisoned", Retryable: &retryable}, Deterministic, "never again"},
+		{"other events keep their word", 0, FailureInfo{Code: "x", Retryable: &retryable}, FailedEvent, "event says retryable"},
 	} {
 		got := Event("chat", c.info, own)
 		if c.status != 0 {

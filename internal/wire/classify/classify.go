@@ -1,7 +1,8 @@
 // Package classify names what kind of failure an upstream status, error body
 // or failure event is. The knowledge is data (rules.go); this file applies it.
 //
-// It does not decide what follows from a class: replay does that for the
+// It does not read bodies: the protocols do (package protocol, which this one does
+// not import). It does not decide what follows from a class: replay does that for the
 // request, health for the route.
 //
 // Invariant: the class is a function of the answer and the rules alone; a failure
@@ -11,8 +12,7 @@ package classify
 import (
 	"slices"
 	"strings"
-
-	"rubicon/internal/wire/protocol"
+	"time"
 )
 
 // Failure is the class of one attempt's failure; its text stands in the
@@ -61,15 +61,26 @@ type Finding struct {
 	Rule      string // the rule that matched, for logs and explain
 }
 
+// FailureInfo is what a failure event or an error body says. Fields that are
+// absent are empty; numeric codes are given as their digits. The protocols read
+// it (protocol.ReadFailure).
+type FailureInfo struct {
+	Code, Type, Message, Param string
+	State                      string // a textual "status", as Google writes it, in lower case
+	Retryable                  *bool  // an explicit "retryable" in the event
+	Status                     int    // a numeric status inside the payload, else 0
+	RetryAfter                 time.Duration
+}
+
 // Status classifies an answer whose status is not 2xx, or a 2xx whose body is
 // an error object. extra rules come first (a channel's own).
-func Status(protocolName string, status int, info protocol.FailureInfo, extra []Rule) Finding {
+func Status(protocolName string, status int, info FailureInfo, extra []Rule) Finding {
 	return match(statusRules[:], extra, facts{protocol: protocolName, status: status, info: info})
 }
 
 // Event classifies a failure event, or an answer that says it failed. A
 // channel's own rules come before the event's own word.
-func Event(protocolName string, info protocol.FailureInfo, extra []Rule) Finding {
+func Event(protocolName string, info FailureInfo, extra []Rule) Finding {
 	if f, found := first(extra, facts{protocol: protocolName, info: info}); found {
 		return f
 	}
@@ -86,7 +97,7 @@ func Event(protocolName string, info protocol.FailureInfo, extra []Rule) Finding
 type facts struct {
 	protocol string
 	status   int
-	info     protocol.FailureInfo
+	info     FailureInfo
 }
 
 func match(rules, extra []Rule, f facts) Finding {
@@ -130,21 +141,21 @@ func (r *Rule) matches(f facts) bool {
 	return r.matchesCode(f.info) || r.matchesMessage(f.info.Message)
 }
 
-// matchesCode tells whether code, type or status is one of the rule's words.
-func (r *Rule) matchesCode(info protocol.FailureInfo) bool {
+// matchesCode reports whether code, type or status is one of the rule's words.
+func (r *Rule) matchesCode(info FailureInfo) bool {
 	return slices.Contains(r.Words, strings.ToLower(info.Code)) ||
 		!r.CodeOnly && (slices.Contains(r.Words, strings.ToLower(info.Type)) || info.State != "" && slices.Contains(r.Words, info.State))
 }
 
-// numbered tells whether code, type or status is one of the rule's numbers.
-func (r *Rule) numbered(info protocol.FailureInfo) bool {
+// numbered reports whether code, type or status is one of the rule's numbers.
+func (r *Rule) numbered(info FailureInfo) bool {
 	if r.CodeOnly {
 		return within(r.Numbers, number(info.Code))
 	}
 	return within(r.Numbers, numberOf(info))
 }
 
-// matchesMessage tells whether the message fits one of the rule's patterns.
+// matchesMessage reports whether the message fits one of the rule's patterns.
 func (r *Rule) matchesMessage(message string) bool {
 	if len(r.Message) == 0 || message == "" {
 		return false

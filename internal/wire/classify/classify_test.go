@@ -2,10 +2,13 @@ package classify
 
 import (
 	"testing"
+)
 
-	"github.com/google/go-cmp/cmp"
-
-	"rubicon/internal/wire/protocol"
+// The protocols' names; the rules that are built in do not depend on them.
+const (
+	chat      = "chat"
+	messages  = "messages"
+	responses = "responses"
 )
 
 // TestStatusAlone is what a status means without a body that can be read.
@@ -17,12 +20,12 @@ func TestStatusAlone(t *testing.T) {
 		502: Upstream5xx, 503: Upstream5xx, 504: Upstream5xx, 529: Upstream5xx, 599: Upstream5xx, 600: BadAnswer, 999: BadAnswer,
 	}
 	for status, f := range want {
-		if got := Status(chat, status, protocol.FailureInfo{}, nil); got.Failure != f {
+		if got := Status(chat, status, FailureInfo{}, nil); got.Failure != f {
 			t.Errorf("%d is %s by %q, want %s", status, got.Failure, got.Rule, f)
 		}
 	}
 	for status := 100; status < 1000; status++ {
-		if got := Status(chat, status, protocol.FailureInfo{Code: "x", Type: "y", Message: "z"}, nil); got.Failure == Unknown || got.Failure == None {
+		if got := Status(chat, status, FailureInfo{Code: "x", Type: "y", Message: "z"}, nil); got.Failure == Unknown || got.Failure == None {
 			t.Errorf("no rule for %d", status)
 		}
 	}
@@ -30,16 +33,16 @@ func TestStatusAlone(t *testing.T) {
 
 func TestErrorsWithAGoodStatus(t *testing.T) {
 	cases := []struct {
-		info protocol.FailureInfo
+		info FailureInfo
 		want Failure
 		rate bool
 	}{
-		{protocol.FailureInfo{Type: "server_error", Message: "Something went wrong"}, BadAnswer, false},
-		{protocol.FailureInfo{Code: "rate_limit_exceeded"}, BadAnswer, true},
-		{protocol.FailureInfo{Code: "insufficient_quota"}, BadAnswer, false},
-		{protocol.FailureInfo{Code: "context_length_exceeded"}, Deterministic, false},
-		{protocol.FailureInfo{Code: "400"}, Deterministic, false},
-		{protocol.FailureInfo{Type: "invalid_request_error"}, Deterministic, false},
+		{FailureInfo{Type: "server_error", Message: "Something went wrong"}, BadAnswer, false},
+		{FailureInfo{Code: "rate_limit_exceeded"}, BadAnswer, true},
+		{FailureInfo{Code: "insufficient_quota"}, BadAnswer, false},
+		{FailureInfo{Code: "context_length_exceeded"}, Deterministic, false},
+		{FailureInfo{Code: "400"}, Deterministic, false},
+		{FailureInfo{Type: "invalid_request_error"}, Deterministic, false},
 	}
 	for _, c := range cases {
 		if got := Status(chat, 200, c.info, nil); got.Failure != c.want || got.RateLimit != c.rate {
@@ -71,7 +74,7 @@ func Test403(t *testing.T) {
 		"Your organization must be verified to use the model x, see your permissions": Unfit,
 	}
 	for message, want := range cases {
-		if got := Status(chat, 403, protocol.FailureInfo{Message: message}, nil); got.Failure != want {
+		if got := Status(chat, 403, FailureInfo{Message: message}, nil); got.Failure != want {
 			t.Errorf("%q is %s by %q, want %s", message, got.Failure, got.Rule, want)
 		}
 	}
@@ -90,7 +93,7 @@ func Test404(t *testing.T) {
 		"No batch found. " + "The model has nothing to do with": Deterministic,
 	}
 	for message, want := range cases {
-		if got := Status(chat, 404, protocol.FailureInfo{Message: message}, nil); got.Failure != want {
+		if got := Status(chat, 404, FailureInfo{Message: message}, nil); got.Failure != want {
 			t.Errorf("%q is %s by %q, want %s", message, got.Failure, got.Rule, want)
 		}
 	}
@@ -101,64 +104,17 @@ func TestAChannelsOwnRules(t *testing.T) {
 		{Name: "our proxy's drain", From: 503, Message: []string{"draining"}, Failure: Overloaded},
 		{Name: "chat only", Protocol: chat, From: 400, To: 499, Words: []string{"quantum_flux"}, Failure: Unfit},
 	}
-	if got := Status(chat, 503, protocol.FailureInfo{Message: "node is Draining"}, extra); got.Failure != Overloaded || got.Rule != "our proxy's drain" {
+	if got := Status(chat, 503, FailureInfo{Message: "node is Draining"}, extra); got.Failure != Overloaded || got.Rule != "our proxy's drain" {
 		t.Errorf("%+v", got)
 	}
-	if got := Status(chat, 418, protocol.FailureInfo{Code: "Quantum_Flux"}, extra); got.Failure != Unfit {
+	if got := Status(chat, 418, FailureInfo{Code: "Quantum_Flux"}, extra); got.Failure != Unfit {
 		t.Errorf("%+v", got)
 	}
-	if got := Status(messages, 418, protocol.FailureInfo{Code: "quantum_flux"}, extra); got.Failure != Deterministic {
+	if got := Status(messages, 418, FailureInfo{Code: "quantum_flux"}, extra); got.Failure != Deterministic {
 		t.Errorf("%+v", got)
 	}
-	if got := Event(chat, protocol.FailureInfo{Code: "server_error"}, []Rule{{Name: "never", Words: []string{"server_error"}, Failure: Deterministic}}); got.Failure != Deterministic {
+	if got := Event(chat, FailureInfo{Code: "server_error"}, []Rule{{Name: "never", Words: []string{"server_error"}, Failure: Deterministic}}); got.Failure != Deterministic {
 		t.Errorf("%+v", got)
-	}
-}
-
-func TestBody(t *testing.T) {
-	yes := true
-	cases := []struct {
-		name, body string
-		want       protocol.FailureInfo
-		ok         bool
-	}{
-		{"object", `{"error":{"message":"m","type":"t","code":"c","param":"p","retryable":true}}`, protocol.FailureInfo{Message: "m", Type: "t", Code: "c", Param: "p", Retryable: &yes}, true},
-		{"numeric code", `{"error":{"message":"m","code":429}}`, protocol.FailureInfo{Message: "m", Code: "429"}, true},
-		{"null code", `{"error":{"message":"m","code":null,"type":null}}`, protocol.FailureInfo{Message: "m"}, true},
-		{"string", `{"error":"m"}`, protocol.FailureInfo{Message: "m"}, true},
-		{"string beside a code", `{"code":"c","error":"m"}`, protocol.FailureInfo{Message: "m", Code: "c"}, true},
-		{"list", `[{"error":{"message":"m","status":"NOT_FOUND","code":404}}]`, protocol.FailureInfo{Message: "m", Type: "not_found", State: "not_found", Code: "404"}, true},
-		{"status after a type", `{"error":{"type":"t","status":"UNAVAILABLE"}}`, protocol.FailureInfo{Type: "t", State: "unavailable"}, true},
-		{"status beside", `{"type":"error","status":503,"error":{"message":"m"}}`, protocol.FailureInfo{Message: "m", Type: "error", Status: 503}, true},
-		{"list of texts", `{"errors":["m","n"]}`, protocol.FailureInfo{Message: "m"}, true},
-		{"flat", `{"object":"error","message":"m","type":"t","code":404}`, protocol.FailureInfo{Message: "m", Type: "t", Code: "404"}, true},
-		{"AWS", `{"__type":"a.b#ThrottlingException","Message":"m"}`, protocol.FailureInfo{Message: "m", Type: "ThrottlingException"}, true},
-		{"FastAPI", `{"detail":"m"}`, protocol.FailureInfo{Message: "m"}, true},
-		{"FastAPI's list", `{"detail":[{"loc":["body"],"msg":"m","type":"x"}]}`, protocol.FailureInfo{Message: "m"}, true},
-		{"status number", `{"error":{"message":"m","status":503}}`, protocol.FailureInfo{Message: "m", Status: 503}, true},
-		{"type alone", `{"type":"error","error":{"type":"overloaded_error"}}`, protocol.FailureInfo{Type: "overloaded_error"}, true},
-		{"type alone in a list", `{"errors":[{"type":"t"}]}`, protocol.FailureInfo{Type: "t"}, true},
-		{"a type that is no error's", `{"type":"message"}`, protocol.FailureInfo{Type: "message"}, false},
-		{"empty object", `{}`, protocol.FailureInfo{}, false},
-		{"null error", `{"error":null}`, protocol.FailureInfo{}, false},
-		{"text", `"m"`, protocol.FailureInfo{Message: "m"}, true},
-		{"text with quotes and escapes", `{"error":"the \"big\" \u006dodel\/x"}`, protocol.FailureInfo{Message: `the "big" model/x`}, true},
-		{"a text in a text", `"\"m \\\"x\\\"\""`, protocol.FailureInfo{Message: `m "x"`}, true},
-		{"an error in a text", `{"error":" {\"error\":{\"code\":\"c\",\"message\":\"m\"}}\n"}`, protocol.FailureInfo{Message: "m", Code: "c"}, true},
-		{"an object in a text that is no error", `{"error":"{\"a\":1}"}`, protocol.FailureInfo{Message: `{"a":1}`}, true},
-		{"text that looks like JSON", `"[m"`, protocol.FailureInfo{Message: "[m"}, true},
-		{"number as an error", `{"error":502,"message":"m"}`, protocol.FailureInfo{Code: "502", Message: "m"}, true},
-		{"no error's number", `{"error":0}`, protocol.FailureInfo{}, false},
-		{"number", `42`, protocol.FailureInfo{}, false},
-		{"deep", `[[[[["m"]]]]]`, protocol.FailureInfo{}, false},
-	}
-	for _, c := range cases {
-		t.Run(c.name, func(t *testing.T) {
-			got, ok := Body([]byte(c.body))
-			if diff := cmp.Diff(c.want, got); diff != "" || ok != c.ok {
-				t.Errorf("ok %v, want %v\n%s", ok, c.ok, diff)
-			}
-		})
 	}
 }
 
@@ -202,22 +158,4 @@ func TestFits(t *testing.T) {
 			t.Errorf("fits(%q, %q) = %v", c.text, c.pattern, got)
 		}
 	}
-}
-
-// FuzzBody reads anything and always finds a class.
-func FuzzBody(f *testing.F) {
-	for _, p := range providers {
-		for _, a := range p.answers {
-			f.Add([]byte(a.body), a.status)
-		}
-	}
-	f.Fuzz(func(t *testing.T, body []byte, status int) {
-		info, _ := Body(body)
-		if got := Status(chat, 100+(status%900+900)%900, info, nil); got.Failure == None || got.Failure == Unknown {
-			t.Errorf("status %d: %+v", status, got)
-		}
-		if got := Event(chat, info, nil); got.Failure == None {
-			t.Errorf("event: %+v", got)
-		}
-	})
 }

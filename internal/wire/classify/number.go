@@ -2,8 +2,6 @@ package classify
 
 import (
 	"strconv"
-
-	"rubicon/internal/wire/protocol"
 )
 
 // Span is a range of HTTP statuses, inclusive.
@@ -31,7 +29,7 @@ func within(spans []Span, n int) bool {
 
 // numberOf is the HTTP status that a failure names: as its code, as its type, or
 // as its status; 0: none.
-func numberOf(info protocol.FailureInfo) int {
+func numberOf(info FailureInfo) int {
 	for _, word := range [...]string{info.Code, info.Type, info.State} {
 		if n := number(word); n != 0 {
 			return n

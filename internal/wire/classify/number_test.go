@@ -4,8 +4,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-
-	"rubicon/internal/wire/protocol"
 )
 
 // TestNumbers is docs/contract.md#s3-status-code, for all codes that are HTTP
@@ -21,7 +19,7 @@ func TestNumbers(t *testing.T) {
 		default:
 			failure = Unknown
 		}
-		for _, info := range []protocol.FailureInfo{{Code: word}, {Code: "odd", Type: word}, {Code: "odd", State: word}, {Code: "odd", Status: n}} {
+		for _, info := range []FailureInfo{{Code: word}, {Code: "odd", Type: word}, {Code: "odd", State: word}, {Code: "odd", Status: n}} {
 			if got := Event(chat, info, nil); got.Failure != failure || got.RateLimit != (n == 429) {
 				t.Errorf("%+v is %s (rate limit %v) by %q, want %s", info, got.Failure, got.RateLimit, got.Rule, failure)
 			}
@@ -37,7 +35,7 @@ func TestRetryableWords(t *testing.T) {
 		upstream_error bad_gateway gateway_timeout rate_limit unavailable new_api_error`
 	for _, word := range strings.Fields(list) {
 		limit := strings.HasPrefix(word, "rate_limit")
-		for _, info := range []protocol.FailureInfo{{Code: word}, {Code: strings.ToUpper(word)}, {Type: word}, {Type: strings.ToUpper(word)}, {Type: "odd", State: word}} {
+		for _, info := range []FailureInfo{{Code: word}, {Code: strings.ToUpper(word)}, {Type: word}, {Type: strings.ToUpper(word)}, {Type: "odd", State: word}} {
 			if got := Event(chat, info, nil); got.Failure != FailedEvent || got.RateLimit != limit {
 				t.Errorf("%+v is %s (rate limit %v) by %q", info, got.Failure, got.RateLimit, got.Rule)
 			}
@@ -48,7 +46,7 @@ func TestRetryableWords(t *testing.T) {
 // A number says overload and timeout as words do.
 func TestSaysByNumber(t *testing.T) {
 	for n, want := range map[int][2]bool{503: {true, false}, 529: {true, false}, 504: {false, true}, 408: {false, true}, 500: {}, 0: {}} {
-		for _, info := range []protocol.FailureInfo{{Code: strconv.Itoa(n)}, {Status: n}} {
+		for _, info := range []FailureInfo{{Code: strconv.Itoa(n)}, {Status: n}} {
 			if got := [2]bool{SaysOverload(info), SaysTimeout(info)}; got != want {
 				t.Errorf("%+v: overload, timeout %v", info, got)
 			}

@@ -1,8 +1,9 @@
-package classify
+package classify_test
 
 import (
 	"testing"
 
+	. "rubicon/internal/wire/classify"
 	"rubicon/internal/wire/protocol"
 )
 
@@ -15,8 +16,7 @@ type answer struct {
 	want   Failure
 }
 
-// chat and messages are the protocols that the providers speak; the rules that
-// are built in do not depend on it.
+// The protocols' names; the rules that are built in do not depend on them.
 const (
 	chat      = "chat"
 	messages  = "messages"
@@ -246,7 +246,7 @@ func TestProviders(t *testing.T) {
 	for _, p := range providers {
 		for _, a := range p.answers {
 			t.Run(p.name+"/"+a.says, func(t *testing.T) {
-				info, ok := Body([]byte(a.body))
+				info, ok := protocol.ReadFailure([]byte(a.body))
 				if !ok {
 					t.Fatal("the body is not read")
 				}
@@ -299,51 +299,51 @@ func TestEvents(t *testing.T) {
 	yes, no := true, false
 	cases := []struct {
 		name string
-		info protocol.FailureInfo
+		info FailureInfo
 		want Finding
 	}{
-		{"overload", protocol.FailureInfo{Code: "server_is_overloaded"}, Finding{Failure: FailedEvent}},
-		{"type where there is no code", protocol.FailureInfo{Type: "overloaded_error", Message: "Overloaded"}, Finding{Failure: FailedEvent}},
-		{"api error", protocol.FailureInfo{Type: "api_error"}, Finding{Failure: FailedEvent}},
-		{"rate limit", protocol.FailureInfo{Code: "rate_limit_exceeded"}, Finding{Failure: FailedEvent, RateLimit: true}},
-		{"rate limit type", protocol.FailureInfo{Type: "rate_limit_error"}, Finding{Failure: FailedEvent, RateLimit: true}},
-		{"rate limit for this request alone", protocol.FailureInfo{Code: "rate_limit_exceeded", Message: "Request too large for m: Limit 1, Requested 2."}, Finding{Failure: Deterministic}},
-		{"rate limit by number", protocol.FailureInfo{Code: "429", Message: "Provider returned error"}, Finding{Failure: FailedEvent, RateLimit: true}},
-		{"rate limit by number for this request alone", protocol.FailureInfo{Code: "429", Message: "Request too large for m"}, Finding{Failure: Deterministic}},
-		{"balance", protocol.FailureInfo{Code: "insufficient_quota"}, Finding{Failure: Balance}},
-		{"balance type", protocol.FailureInfo{Type: "billing_error"}, Finding{Failure: Balance}},
-		{"balance by number", protocol.FailureInfo{Code: "402"}, Finding{Failure: Balance}},
-		{"balance that says retryable", protocol.FailureInfo{Code: "insufficient_quota", Retryable: &yes}, Finding{Failure: Balance}},
-		{"context length", protocol.FailureInfo{Code: "context_length_exceeded", Type: "server_error"}, Finding{Failure: Deterministic}},
-		{"policy", protocol.FailureInfo{Code: "content_policy_violation"}, Finding{Failure: Deterministic}},
-		{"a retryable code of a deterministic type", protocol.FailureInfo{Code: "server_error", Type: "invalid_request_error"}, Finding{Failure: FailedEvent}},
-		{"deterministic type", protocol.FailureInfo{Type: "invalid_request_error"}, Finding{Failure: Deterministic}},
-		{"deterministic by number", protocol.FailureInfo{Code: "400"}, Finding{Failure: Deterministic}},
-		{"unknown", protocol.FailureInfo{Code: "quantum_flux"}, Finding{Failure: Unknown}},
-		{"a server's number", protocol.FailureInfo{Code: "502", Message: "Provider returned error"}, Finding{Failure: FailedEvent}},
-		{"vLLM", protocol.FailureInfo{Type: "InternalServerError", Code: "500"}, Finding{Failure: FailedEvent}},
-		{"vLLM, deterministic", protocol.FailureInfo{Type: "BadRequestError", Code: "400"}, Finding{Failure: Deterministic}},
-		{"SGLang", protocol.FailureInfo{Type: "internal_server_error", Code: "500"}, Finding{Failure: FailedEvent}},
-		{"Gemini", protocol.FailureInfo{Code: "503", Type: "unavailable", State: "unavailable"}, Finding{Failure: FailedEvent}},
-		{"Gemini, over a limit", protocol.FailureInfo{Code: "429", Type: "resource_exhausted", State: "resource_exhausted"}, Finding{Failure: FailedEvent, RateLimit: true}},
-		{"Gemini, deterministic", protocol.FailureInfo{Code: "400", Type: "invalid_argument", State: "invalid_argument"}, Finding{Failure: Deterministic}},
-		{"a relay", protocol.FailureInfo{Code: "do_request_failed", Type: "new_api_error"}, Finding{Failure: FailedEvent}},
-		{"a relay's empty account", protocol.FailureInfo{Code: "insufficient_user_quota", Type: "new_api_error"}, Finding{Failure: Balance}},
-		{"status word", protocol.FailureInfo{Code: "strange", Type: "odd", State: "overloaded"}, Finding{Failure: FailedEvent}},
-		{"status number", protocol.FailureInfo{Code: "strange", Status: 502}, Finding{Failure: FailedEvent}},
-		{"deterministic status number", protocol.FailureInfo{Code: "strange", Status: 400}, Finding{Failure: Deterministic}},
-		{"rate limit as a status number", protocol.FailureInfo{Status: 429}, Finding{Failure: FailedEvent, RateLimit: true}},
-		{"balance as a status number", protocol.FailureInfo{Status: 402}, Finding{Failure: Balance}},
-		{"a word says more than a status number", protocol.FailureInfo{Type: "server_error", Status: 400}, Finding{Failure: FailedEvent}},
-		{"a deterministic type says more than one, too", protocol.FailureInfo{Type: "invalid_request_error", Status: 500}, Finding{Failure: Deterministic}},
-		{"type as a number", protocol.FailureInfo{Type: "502"}, Finding{Failure: FailedEvent}},
-		{"a provider's own number", protocol.FailureInfo{Code: "1210"}, Finding{Failure: Unknown}},
-		{"a good status", protocol.FailureInfo{Code: "200"}, Finding{Failure: Unknown}},
-		{"nothing", protocol.FailureInfo{}, Finding{Failure: Unknown}},
-		{"unknown, says retryable", protocol.FailureInfo{Code: "strange", Retryable: &yes}, Finding{Failure: FailedEvent}},
-		{"unknown, says not retryable", protocol.FailureInfo{Code: "strange", Retryable: &no}, Finding{Failure: Unknown}},
-		{"rate limit, says retryable", protocol.FailureInfo{Code: "rate_limit_exceeded", Retryable: &yes}, Finding{Failure: FailedEvent, RateLimit: true}},
-		{"a message names what the code does not", protocol.FailureInfo{Code: "strange", Message: "insufficient balance"}, Finding{Failure: Unknown}},
+		{"overload", FailureInfo{Code: "server_is_overloaded"}, Finding{Failure: FailedEvent}},
+		{"type where there is no code", FailureInfo{Type: "overloaded_error", Message: "Overloaded"}, Finding{Failure: FailedEvent}},
+		{"api error", FailureInfo{Type: "api_error"}, Finding{Failure: FailedEvent}},
+		{"rate limit", FailureInfo{Code: "rate_limit_exceeded"}, Finding{Failure: FailedEvent, RateLimit: true}},
+		{"rate limit type", FailureInfo{Type: "rate_limit_error"}, Finding{Failure: FailedEvent, RateLimit: true}},
+		{"rate limit for this request alone", FailureInfo{Code: "rate_limit_exceeded", Message: "Request too large for m: Limit 1, Requested 2."}, Finding{Failure: Deterministic}},
+		{"rate limit by number", FailureInfo{Code: "429", Message: "Provider returned error"}, Finding{Failure: FailedEvent, RateLimit: true}},
+		{"rate limit by number for this request alone", FailureInfo{Code: "429", Message: "Request too large for m"}, Finding{Failure: Deterministic}},
+		{"balance", FailureInfo{Code: "insufficient_quota"}, Finding{Failure: Balance}},
+		{"balance type", FailureInfo{Type: "billing_error"}, Finding{Failure: Balance}},
+		{"balance by number", FailureInfo{Code: "402"}, Finding{Failure: Balance}},
+		{"balance that says retryable", FailureInfo{Code: "insufficient_quota", Retryable: &yes}, Finding{Failure: Balance}},
+		{"context length", FailureInfo{Code: "context_length_exceeded", Type: "server_error"}, Finding{Failure: Deterministic}},
+		{"policy", FailureInfo{Code: "content_policy_violation"}, Finding{Failure: Deterministic}},
+		{"a retryable code of a deterministic type", FailureInfo{Code: "server_error", Type: "invalid_request_error"}, Finding{Failure: FailedEvent}},
+		{"deterministic type", FailureInfo{Type: "invalid_request_error"}, Finding{Failure: Deterministic}},
+		{"deterministic by number", FailureInfo{Code: "400"}, Finding{Failure: Deterministic}},
+		{"unknown", FailureInfo{Code: "quantum_flux"}, Finding{Failure: Unknown}},
+		{"a server's number", FailureInfo{Code: "502", Message: "Provider returned error"}, Finding{Failure: FailedEvent}},
+		{"vLLM", FailureInfo{Type: "InternalServerError", Code: "500"}, Finding{Failure: FailedEvent}},
+		{"vLLM, deterministic", FailureInfo{Type: "BadRequestError", Code: "400"}, Finding{Failure: Deterministic}},
+		{"SGLang", FailureInfo{Type: "internal_server_error", Code: "500"}, Finding{Failure: FailedEvent}},
+		{"Gemini", FailureInfo{Code: "503", Type: "unavailable", State: "unavailable"}, Finding{Failure: FailedEvent}},
+		{"Gemini, over a limit", FailureInfo{Code: "429", Type: "resource_exhausted", State: "resource_exhausted"}, Finding{Failure: FailedEvent, RateLimit: true}},
+		{"Gemini, deterministic", FailureInfo{Code: "400", Type: "invalid_argument", State: "invalid_argument"}, Finding{Failure: Deterministic}},
+		{"a relay", FailureInfo{Code: "do_request_failed", Type: "new_api_error"}, Finding{Failure: FailedEvent}},
+		{"a relay's empty account", FailureInfo{Code: "insufficient_user_quota", Type: "new_api_error"}, Finding{Failure: Balance}},
+		{"status word", FailureInfo{Code: "strange", Type: "odd", State: "overloaded"}, Finding{Failure: FailedEvent}},
+		{"status number", FailureInfo{Code: "strange", Status: 502}, Finding{Failure: FailedEvent}},
+		{"deterministic status number", FailureInfo{Code: "strange", Status: 400}, Finding{Failure: Deterministic}},
+		{"rate limit as a status number", FailureInfo{Status: 429}, Finding{Failure: FailedEvent, RateLimit: true}},
+		{"balance as a status number", FailureInfo{Status: 402}, Finding{Failure: Balance}},
+		{"a word says more than a status number", FailureInfo{Type: "server_error", Status: 400}, Finding{Failure: FailedEvent}},
+		{"a deterministic type says more than one, too", FailureInfo{Type: "invalid_request_error", Status: 500}, Finding{Failure: Deterministic}},
+		{"type as a number", FailureInfo{Type: "502"}, Finding{Failure: FailedEvent}},
+		{"a provider's own number", FailureInfo{Code: "1210"}, Finding{Failure: Unknown}},
+		{"a good status", FailureInfo{Code: "200"}, Finding{Failure: Unknown}},
+		{"nothing", FailureInfo{}, Finding{Failure: Unknown}},
+		{"unknown, says retryable", FailureInfo{Code: "strange", Retryable: &yes}, Finding{Failure: FailedEvent}},
+		{"unknown, says not retryable", FailureInfo{Code: "strange", Retryable: &no}, Finding{Failure: Unknown}},
+		{"rate limit, says retryable", FailureInfo{Code: "rate_limit_exceeded", Retryable: &yes}, Finding{Failure: FailedEvent, RateLimit: true}},
+		{"a message names what the code does not", FailureInfo{Code: "strange", Message: "insufficient balance"}, Finding{Failure: Unknown}},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
@@ -353,4 +353,22 @@ func TestEvents(t *testing.T) {
 			}
 		})
 	}
+}
+
+// FuzzBody reads anything and always finds a class.
+func FuzzBody(f *testing.F) {
+	for _, p := range providers {
+		for _, a := range p.answers {
+			f.Add([]byte(a.body), a.status)
+		}
+	}
+	f.Fuzz(func(t *testing.T, body []byte, status int) {
+		info, _ := protocol.ReadFailure(body)
+		if got := Status(chat, 100+(status%900+900)%900, info, nil); got.Failure == None || got.Failure == Unknown {
+			t.Errorf("status %d: %+v", status, got)
+		}
+		if got := Event(chat, info, nil); got.Failure == None {
+			t.Errorf("event: %+v", got)
+		}
+	})
 }

@@ -31,8 +31,8 @@ const maxText = 4096
 
 // normalized prepares a message for matching: lower case, single spaces, without
 // URLs (".../account/api-keys" names no account) and, if asked for, without
-// what stands in quotes: providers quote what the request said, and nobody
-// shall pause a credential by having his own words quoted.
+// the text in quotes: providers quote the request, and no customer may pause a
+// credential by having the provider quote the request.
 func normalized(message string, unquoted bool) string {
 	if len(message) > maxText {
 		message = message[:maxText]
@@ -51,7 +51,7 @@ func normalized(message string, unquoted bool) string {
 	return strings.Join(kept, " ")
 }
 
-// unquote drops what stands in quotes. An apostrophe inside a word is none.
+// unquote drops the text in quotes. An apostrophe inside a word is none.
 func unquote(s string) string {
 	var b strings.Builder
 	for i := 0; i < len(s); i++ {
@@ -89,7 +89,7 @@ func closing(s string, i int) int {
 // not half a message.
 const maxGap = 60
 
-// matchesPattern tells whether a text contains a pattern. "^" at its start ties it to the
+// matchesPattern reports whether a text contains a pattern. "^" at its start ties it to the
 // text's start; "|" at either end asks for the end of a word there ("|key|" is
 // not in "keyboard"); "*" stands for a short gap.
 func matchesPattern(text, pattern string) bool {

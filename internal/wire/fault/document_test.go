@@ -240,7 +240,7 @@ func FuzzSecretsPass(f *testing.F) {
 	})
 }
 
-// shows tells whether a string or a name in a value shows a secret.
+// shows reports whether a string or a name in a value shows a secret.
 func shows(s fault.Secrets, v any) bool {
 	switch v := v.(type) {
 	case string:

@@ -55,7 +55,7 @@ func New(code, message string) *Error {
 // Newf is New with a format.
 func Newf(code, format string, args ...any) *Error { return New(code, fmt.Sprintf(format, args...)) }
 
-// Clip bounds what of a client's own words is repeated to him or kept.
+// Clip bounds what of a client's own words is sent back to it or kept.
 func Clip(s string) string {
 	const most = 200
 	if len(s) > most {

@@ -82,7 +82,7 @@ func (s Secrets) Take(text string) string {
 	return text
 }
 
-// In tells whether a text shows, without escapes, what is known of the route.
+// In reports whether a text shows, without escapes, what is known of the route.
 func (s Secrets) In(text string) bool {
 	low := lower(text)
 	return slices.ContainsFunc(s.known, func(l literal) bool { return l.next(low, 0) >= 0 })

@@ -16,7 +16,7 @@ const (
 	KindObject
 )
 
-// Empty tells whether a checked value has nothing in it: null, "", [] or {}.
+// Empty reports whether a checked value has nothing in it: null, "", [] or {}.
 func Empty(raw []byte) bool {
 	switch raw[0] {
 	case 'n':

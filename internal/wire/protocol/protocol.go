@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"rubicon/internal/money/price"
+	"rubicon/internal/wire/classify"
 	"rubicon/internal/wire/fault"
 	"rubicon/internal/wire/sse"
 )
@@ -70,7 +71,7 @@ type Reader interface {
 	// record is no event of this protocol (its data is not JSON): a read error,
 	// never forwarded. What Record gives no data of is a Heartbeat.
 	Read(f sse.Frame) (Event, error)
-	// Stage tells whether the stream is complete. A clean end of the body at
+	// Stage reports whether the stream is complete. A clean end of the body at
 	// Open is a read error; at Settling or Closed it is a good end.
 	Stage() Stage
 	// Observed is what was read so far. It stays the same pointer.
@@ -114,15 +115,10 @@ type Observed struct {
 	Failure *FailureInfo     // set once a failure event was read
 }
 
-// FailureInfo is what a failure event or an error body says. Fields that are
-// absent are empty; numeric codes are given as their digits.
-type FailureInfo struct {
-	Code, Type, Message, Param string
-	State                      string // a textual "status", as Google writes it, in lower case
-	Retryable                  *bool  // an explicit "retryable" in the event
-	Status                     int    // a numeric status inside the payload, else 0
-	RetryAfter                 time.Duration
-}
+// FailureInfo is what a failure event or an error body says. Package classify
+// declares it, because it names the class of a failure from these words and
+// must not depend on the protocols that read them.
+type FailureInfo = classify.FailureInfo
 
 // StateID is an id (or a sealed item) that lives at the upstream account that
 // answered.

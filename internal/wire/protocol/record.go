@@ -30,7 +30,7 @@ func Record(f sse.Frame) (ev Event, data []byte) {
 	return ev, data
 }
 
-// wrapped tells whether data is a comment: some relays put every line that they
+// wrapped reports whether data is a comment: some relays put every line that they
 // read behind "data: ", comments too. All of its lines have to be one, since
 // what stands beside a comment may be an event.
 func wrapped(data []byte) bool {

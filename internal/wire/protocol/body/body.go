@@ -178,7 +178,7 @@ func (m Members) Text(name string) string {
 	return s
 }
 
-// True tells whether a boolean member is true.
+// True reports whether a boolean member is true.
 func (m Members) True(name string) bool {
 	v, _ := jsonscan.Bool(m.Raw(name))
 	return v

@@ -152,7 +152,7 @@ func (l *chunkFacts) ends(raw []byte) bool {
 	return true
 }
 
-// isEmpty tells whether there is nothing in a value, nor in the values in it.
+// isEmpty reports whether there is nothing in a value, nor in the values in it.
 func isEmpty(raw []byte, depth int) bool {
 	switch {
 	case jsonscan.Empty(raw):

@@ -3,7 +3,6 @@ package chat
 import (
 	"strconv"
 
-	"rubicon/internal/wire/classify"
 	"rubicon/internal/wire/jsonscan"
 	"rubicon/internal/wire/protocol"
 )
@@ -63,7 +62,7 @@ func put(dst *[]byte, v []byte, null bool) {
 	}
 }
 
-// empty tells whether the chunk has no choices in it.
+// empty reports whether the chunk has no choices in it.
 func (c *chunk) empty() bool { return c.choices == nil || jsonscan.Empty(c.choices) }
 
 // usageOf finds the usage where providers put it: in the chunk (OpenAI), in a
@@ -102,7 +101,7 @@ func (c *chunk) names(s *protocol.Observed) {
 	}
 }
 
-// failed tells whether the chunk says that the request failed: an "error" with
+// failed reports whether the chunk says that the request failed: an "error" with
 // something in it, or, without choices, the forms in which the fields of the
 // error are the chunk itself (vLLM, SGLang, Messages).
 func (c *chunk) failed(name []byte) bool {
@@ -125,7 +124,7 @@ func (c *chunk) trivialError() bool {
 
 // failure reads what the chunk says about the failure.
 func (c *chunk) failure() protocol.FailureInfo {
-	info, _ := classify.Body(c.data)
+	info, _ := protocol.ReadFailure(c.data)
 	if info.Type == "error" {
 		info.Type = "" // the event's own type, not the error's
 	}
@@ -138,7 +137,7 @@ func (c *chunk) failure() protocol.FailureInfo {
 	return info
 }
 
-// typed tells whether the record names a type, as no chunk does. An event
+// typed reports whether the record names a type, as no chunk does. An event
 // named "message" is what SSE calls an event without a name.
 func (c *chunk) typed(name []byte) bool {
 	return c.typ != nil && !jsonscan.Empty(c.typ) || len(name) > 0 && string(name) != "message"

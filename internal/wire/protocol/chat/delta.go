@@ -62,7 +62,7 @@ func (l *chunkFacts) delta(raw []byte) {
 // labels are members of a part that say what it is, and are nothing of it.
 var labels = [...]string{"type", "id", "index", "format", "detail", "mime_type", "media_type"}
 
-// holds tells whether a value holds a byte of content: parts are told apart by
+// holds reports whether a value holds a byte of content: parts are told apart by
 // labels, and what is in them is text, a link or data.
 func holds(raw []byte, depth int) bool {
 	switch {

@@ -3,7 +3,6 @@ package chat
 import (
 	"math/bits"
 
-	"rubicon/internal/wire/classify"
 	"rubicon/internal/wire/jsonscan"
 	"rubicon/internal/wire/protocol"
 	"rubicon/internal/wire/sse"
@@ -100,7 +99,7 @@ func (r *reader) word(ev *protocol.Event, data, name []byte) {
 	if string(name) != "error" {
 		return
 	}
-	info, _ := classify.Body(data)
+	info, _ := protocol.ReadFailure(data)
 	ev.Class, r.seen.Failure = protocol.Failure, &info
 	r.seen.Events++
 }
@@ -181,7 +180,7 @@ func (r *reader) usage(raw []byte, class protocol.Class) {
 func (r *reader) fail(c *chunk, l *chunkFacts) {
 	info := c.failure()
 	if l.failure != nil && info.Code == "" && info.Message == "" {
-		info, _ = classify.Body(l.failure)
+		info, _ = protocol.ReadFailure(l.failure)
 		info.RetryAfter = protocol.Delay(l.failure)
 	}
 	r.seen.Failure = &info

@@ -52,14 +52,14 @@ func readBlock(raw []byte) (b block) {
 	return b
 }
 
-// begins tells whether the block is the empty beginning of a text or of
+// begins reports whether the block is the empty beginning of a text or of
 // thinking: all that may be held of blocks.
 func (b *block) begins() bool {
 	return b.spoken() && !b.other && b.text == nil && b.thinking == nil && b.signature == nil &&
 		b.data == nil && b.encrypted == nil && b.name == nil && b.input == nil
 }
 
-// spoken tells whether the block is text or thinking, which is nothing as long
+// spoken reports whether the block is text or thinking, which is nothing as long
 // as it is empty. A call or a result is something by itself.
 func (b *block) spoken() bool {
 	return jsonscan.Equal(b.typ, "text") || jsonscan.Equal(b.typ, "thinking")
@@ -124,7 +124,7 @@ func (r *reader) delta(raw []byte) {
 	}
 }
 
-// vain tells whether a delta has nothing in it but its type.
+// vain reports whether a delta has nothing in it but its type.
 func vain(raw []byte) bool {
 	m := jsonscan.Object(raw)
 	for m.Next() {

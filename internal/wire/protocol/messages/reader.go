@@ -1,7 +1,6 @@
 package messages
 
 import (
-	"rubicon/internal/wire/classify"
 	"rubicon/internal/wire/jsonscan"
 	"rubicon/internal/wire/protocol"
 	"rubicon/internal/wire/sse"
@@ -149,7 +148,7 @@ func (r *reader) container(raw []byte) {
 }
 
 func (r *reader) fail(e *event) {
-	info, _ := classify.Body(e.data)
+	info, _ := protocol.ReadFailure(e.data)
 	if info.Type == "error" {
 		info.Type = "" // the event's own type, not the error's
 	}

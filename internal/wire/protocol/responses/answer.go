@@ -181,7 +181,7 @@ func (a *answer) call(it *item, index int64) {
 	a.calls.Made(&a.seen, name)
 }
 
-// empty tells whether raw is no array with an element.
+// empty reports whether raw is no array with an element.
 func empty(raw []byte) bool {
 	el := jsonscan.Array(raw)
 	return !el.Next()

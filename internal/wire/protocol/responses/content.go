@@ -5,7 +5,7 @@ import "rubicon/internal/wire/jsonscan"
 // pieces are the members of output events that hold a piece of the answer.
 var pieces = [...]string{"delta", "text", "refusal", "arguments", "input", "code", "transcript", "partial_image_b64"}
 
-// carries tells whether an output event carries a byte of content outside of an
+// carries reports whether an output event carries a byte of content outside of an
 // item, of whatever type it is.
 func carries(data []byte) bool {
 	m := jsonscan.Object(data)

@@ -4,7 +4,6 @@ import (
 	"strings"
 	"time"
 
-	"rubicon/internal/wire/classify"
 	"rubicon/internal/wire/jsonscan"
 	"rubicon/internal/wire/protocol"
 )
@@ -12,7 +11,7 @@ import (
 // errorEvent reads an error event, whose fields are flat, nested under "error",
 // or both ways; nested ones count first.
 func errorEvent(data, nested []byte) protocol.FailureInfo {
-	flat := classify.Fields(data)
+	flat := protocol.FailureFields(data)
 	if flat.Type == typeError {
 		flat.Type = "" // that is the event's type
 	}
@@ -28,7 +27,7 @@ func errorEvent(data, nested []byte) protocol.FailureInfo {
 
 // errorValue reads the value of an "error" member: an object, a string, a list.
 func errorValue(raw []byte) protocol.FailureInfo {
-	info, _ := classify.Body(raw)
+	info, _ := protocol.ReadFailure(raw)
 	info.RetryAfter = delay(raw)
 	return info
 }

@@ -115,7 +115,7 @@ func written(raw []byte) int64 {
 	return 0
 }
 
-// remote tells whether a shell's environment is one that the provider keeps.
+// remote reports whether a shell's environment is one that the provider keeps.
 func remote(environment []byte) bool {
 	return jsonscan.KindOf(environment) == jsonscan.KindObject && !jsonscan.Equal(jsonscan.Get(environment, "type"), "local")
 }
@@ -129,13 +129,13 @@ func (it *item) hosted() string {
 	return name
 }
 
-// billed tells whether the hosted call has a price. Of web searches the searches
+// billed reports whether the hosted call has a price. Of web searches the searches
 // have; to open a page, or to look for words in it, is part of one.
 func (it *item) billed() bool {
 	return it.typ != webSearchCall || it.action == "" || it.action == "search"
 }
 
-// whole tells whether the item came to its end and is one that a customer pays
+// whole reports whether the item came to its end and is one that a customer pays
 // for, also where nothing in it is text: a call, a sealed item.
 func (it *item) whole() bool { return it.status == "" || it.status == "completed" }
 

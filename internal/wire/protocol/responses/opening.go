@@ -2,7 +2,7 @@ package responses
 
 import "rubicon/internal/wire/jsonscan"
 
-// opens tells whether an event opens what is still empty: an item or a part
+// opens reports whether an event opens what is still empty: an item or a part
 // that says no more than that work began. Providers send it before the model
 // has made anything, and an overload may still follow. A member that nobody
 // knows and that has something in it makes the opening output.

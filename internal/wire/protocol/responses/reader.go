@@ -78,7 +78,7 @@ func (r *reader) failureComplete() {
 	}
 }
 
-// awaits tells whether an event of a decided stream is still of interest.
+// awaits reports whether an event of a decided stream is still of interest.
 func (r *reader) awaits(k kind) bool {
 	return r.stage == protocol.Finishing && (k.class == protocol.Heartbeat || k.name == typeFailed)
 }
@@ -97,7 +97,7 @@ func (r *reader) kind(e *envelope, name []byte) kind {
 	return kind{class: protocol.Heartbeat}
 }
 
-// isError tells whether the "error" of an untyped frame says a failure.
+// isError reports whether the "error" of an untyped frame says a failure.
 func isError(raw []byte) bool {
 	switch jsonscan.KindOf(raw) {
 	case jsonscan.KindObject:

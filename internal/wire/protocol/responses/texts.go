@@ -26,7 +26,7 @@ func (t *textCounter) piece(index int64, indexed bool) {
 	}
 }
 
-// whole tells whether the text of a finished item is still to be counted, and
+// whole reports whether the text of a finished item is still to be counted, and
 // takes it for counted from now on.
 func (t *textCounter) whole(index int64, indexed bool) bool {
 	if t.withoutIndex || t.counted[index] || !indexed && t.any {

@@ -58,7 +58,7 @@ func (w *requestWalk) effects(tool []byte) {
 	}
 }
 
-// programmatic tells whether a tool may be called by a program at the provider
+// programmatic reports whether a tool may be called by a program at the provider
 // and not only by the model directly.
 func programmatic(callers []byte) bool {
 	el := jsonscan.Array(callers)

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"strconv"
 
-	"rubicon/internal/wire/classify"
 	"rubicon/internal/wire/jsonscan"
 	"rubicon/internal/wire/protocol"
 	"rubicon/internal/wire/translate"
@@ -195,7 +194,7 @@ func (d *answerDecoder) fail(f translate.Failure) {
 
 // failureOf reads what a failure says.
 func failureOf(data, err []byte) translate.Failure {
-	info, _ := classify.Body(data)
+	info, _ := protocol.ReadFailure(data)
 	if info.Type == "error" {
 		info.Type = "" // the event's own type, not the error's
 	}

@@ -1,7 +1,6 @@
 package responses
 
 import (
-	"rubicon/internal/wire/classify"
 	"rubicon/internal/wire/jsonscan"
 	"rubicon/internal/wire/protocol"
 	"rubicon/internal/wire/translate"
@@ -66,9 +65,9 @@ func (d *answerDecoder) fail(x translate.Failure) {
 
 // failureOf reads what a failure says: nested fields count first.
 func failureOf(data, nested []byte) translate.Failure {
-	info, _ := classify.Body(data)
+	info, _ := protocol.ReadFailure(data)
 	if nested != nil {
-		info, _ = classify.Body(nested)
+		info, _ = protocol.ReadFailure(nested)
 	}
 	if info.Type == "error" {
 		info.Type = "" // the event's own type, not the error's

@@ -1,24 +1,23 @@
-package classify
+package protocol
 
 import (
 	"strconv"
 	"strings"
 
 	"rubicon/internal/wire/jsonscan"
-	"rubicon/internal/wire/protocol"
 )
 
-// Body reads an error body as tolerantly as providers write them: an object
+// ReadFailure reads an error body as tolerantly as providers write them: an object
 // under "error", a string or a list there, a list of such objects, or the
 // fields at the top. ok is false when nothing of an error can be found in it.
-func Body(body []byte) (info protocol.FailureInfo, ok bool) {
+func ReadFailure(body []byte) (info FailureInfo, ok bool) {
 	return readBody(body, maxNesting)
 }
 
-// maxNesting is how deep an error may stand in its body.
+// maxNesting is how deeply an error may be nested in its body.
 const maxNesting = 3
 
-func readBody(body []byte, depth int) (info protocol.FailureInfo, ok bool) {
+func readBody(body []byte, depth int) (info FailureInfo, ok bool) {
 	switch jsonscan.KindOf(body) {
 	case jsonscan.KindArray:
 		el := jsonscan.Array(body)
@@ -30,7 +29,7 @@ func readBody(body []byte, depth int) (info protocol.FailureInfo, ok bool) {
 		return readText(s, depth)
 	case jsonscan.KindNumber:
 		if code := text(body); depth < maxNesting && code != "0" { // as an "error"; a number alone is none
-			return protocol.FailureInfo{Code: code}, code != ""
+			return FailureInfo{Code: code}, code != ""
 		}
 	case jsonscan.KindObject:
 		return readObject(body, depth)
@@ -38,19 +37,19 @@ func readBody(body []byte, depth int) (info protocol.FailureInfo, ok bool) {
 	return info, false
 }
 
-// readText reads an error that is a text. Relays hand on what they got as one,
-// quotes and escapes and all: then it is read as what it is.
-func readText(s string, depth int) (info protocol.FailureInfo, ok bool) {
+// readText reads an error that is a text. Some relays put the error that they
+// received into a JSON string, with quotes and escapes: then the error inside is read.
+func readText(s string, depth int) (info FailureInfo, ok bool) {
 	inner := []byte(strings.TrimSpace(s))
 	if depth > 0 && len(inner) > 0 && strings.IndexByte(`{["`, inner[0]) >= 0 && jsonscan.Valid(inner) {
 		if info, ok = readBody(inner, depth-1); ok {
 			return info, ok
 		}
 	}
-	return protocol.FailureInfo{Message: s}, s != ""
+	return FailureInfo{Message: s}, s != ""
 }
 
-func readObject(body []byte, depth int) (info protocol.FailureInfo, ok bool) {
+func readObject(body []byte, depth int) (info FailureInfo, ok bool) {
 	for _, name := range [...]string{"error", "errors"} {
 		if e := jsonscan.Get(body, name); e != nil && jsonscan.KindOf(e) != jsonscan.KindNull && depth > 0 {
 			if in, found := readBody(e, depth-1); found {
@@ -58,19 +57,19 @@ func readObject(body []byte, depth int) (info protocol.FailureInfo, ok bool) {
 			}
 		}
 	}
-	info = Fields(body)
+	info = FailureFields(body)
 	if info.Message == "" {
 		info.Message = detail(jsonscan.Get(body, "detail"))
 	}
-	// A type alone says something only inside an error: any object may have one.
+	// A type alone means an error only inside an error: any object may have one.
 	return info, info.Message != "" || info.Code != "" || info.Type != "" && depth < maxNesting
 }
 
-// codeBesideError fills in a code that stands beside an error that is only a text, as
-// xAI writes it ({"code": "…", "error": "…"}), and the words beside one that is
-// only a number. A status may stand there whatever the error is.
-func codeBesideError(in protocol.FailureInfo, body []byte) protocol.FailureInfo {
-	around := Fields(body)
+// codeBesideError fills in the code next to an error that is only a text, as xAI
+// writes it ({"code": "…", "error": "…"}), and the message next to an error that
+// is only a number. A status may be there whatever the error is.
+func codeBesideError(in FailureInfo, body []byte) FailureInfo {
+	around := FailureFields(body)
 	if in.Code == "" && in.Type == "" {
 		in.Code, in.Type = around.Code, around.Type
 	}
@@ -93,8 +92,8 @@ func detail(raw []byte) string {
 	return text(raw)
 }
 
-// Fields reads the members of one error object.
-func Fields(obj []byte) (info protocol.FailureInfo) {
+// FailureFields reads the members of one error object.
+func FailureFields(obj []byte) (info FailureInfo) {
 	m := jsonscan.Object(obj)
 	for m.Next() {
 		v := m.Value()
