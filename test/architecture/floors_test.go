@@ -2,10 +2,12 @@ package architecture
 
 import (
 	"fmt"
+	"io/fs"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
+	"testing/fstest"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -57,6 +59,32 @@ func TestFloorTable(t *testing.T) {
 			}
 		}
 		seen[r.name] = true
+	}
+}
+
+// TestRoomsHaveReadmes fails for a room without a page that says what is in it.
+func TestRoomsHaveReadmes(t *testing.T) { report(t, unexplained(repository(t), rooms)) }
+
+func unexplained(repo fs.FS, table []room) []string {
+	var faults []string
+	for _, r := range table {
+		name := "internal/" + r.name + "/README.md"
+		if text, err := fs.ReadFile(repo, name); err != nil || !strings.Contains(string(text), "import") {
+			faults = append(faults, name+" does not say what is in the room and who may import it")
+		}
+	}
+	return faults
+}
+
+func TestUnexplained(t *testing.T) {
+	repo := fstest.MapFS{"internal/a/README.md": {Data: []byte("May be imported by b.")}, "internal/b/README.md": {Data: []byte("# b")}}
+	got := unexplained(repo, []room{{name: "a"}, {name: "b"}, {name: "c"}})
+	want := []string{
+		"internal/b/README.md does not say what is in the room and who may import it",
+		"internal/c/README.md does not say what is in the room and who may import it",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("faults (-want +got):\n%s", diff)
 	}
 }
 
