@@ -1,6 +1,7 @@
 package translate_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -273,5 +274,27 @@ func TestEffortOfAModelThatTakesNone(t *testing.T) {
 		if got := translate.EffortFor(r, rep, f); got != "" || len(rep.Report().Notes) != notes || len(rep.Report().Excluded) != 0 {
 			t.Errorf("%s: %q %+v", asked, got, rep.Report())
 		}
+	}
+}
+
+// TestStopCutterBesideAnotherText: what is kept back of one text comes out in
+// that text, also where another one opens before it has ended.
+func TestStopCutterBesideAnotherText(t *testing.T) {
+	c := translate.NewStopCutter([]string{"</end>"})
+	var got []string
+	for _, e := range []translate.Event{
+		{Kind: translate.Open, Index: 0, Block: translate.Block{Kind: translate.Text}},
+		{Kind: translate.Delta, Index: 0, Part: translate.PartText, Text: "one</"},
+		{Kind: translate.Open, Index: 1, Block: translate.Block{Kind: translate.Text}},
+		{Kind: translate.Delta, Index: 1, Part: translate.PartText, Text: "two"},
+	} {
+		for _, out := range c.Apply(nil, e) {
+			if out.Kind == translate.Delta {
+				got = append(got, fmt.Sprint(out.Index, out.Text))
+			}
+		}
+	}
+	if want := []string{"0one", "0</", "1two"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
 	}
 }

@@ -60,6 +60,7 @@ func (c *StopCutter) Apply(dst []Event, e Event) []Event {
 	}
 	switch {
 	case e.Kind == Open && e.Block.Kind == Text:
+		dst = c.flush(dst) // of a text that is still open beside it
 		c.index = e.Index
 	case e.Kind == Delta && e.Part == PartText && e.Index == c.index:
 		return c.text(dst, e)
