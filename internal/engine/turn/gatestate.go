@@ -48,7 +48,7 @@ const (
 type deadlineState uint8
 
 const (
-	deadlineAhead deadlineState = iota
+	_ deadlineState = iota // it is still to come
 	// deadlineTied: it came at the same moment as the attempt's first-output
 	// deadline. That one ends the attempt; for the next attempt the hold is over.
 	deadlineTied
